@@ -8,6 +8,7 @@ import dev.tenon.core.compiler.fusion.FuseElementwise;
 import dev.tenon.core.compiler.fusion.FuseEmbeddings;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
 import dev.tenon.core.compiler.fusion.FuseGatedUnits;
+import dev.tenon.core.compiler.fusion.FuseNormedProducts;
 import dev.tenon.core.compiler.fusion.FuseResidualNorms;
 import dev.tenon.core.compiler.fusion.FuseRowRegions;
 import dev.tenon.core.compiler.fusion.FuseScaledProducts;
@@ -53,6 +54,7 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         FuseElementwise.ofPlan(),
                         new FuseEmbeddings(),
                         new FuseResidualNorms(),
+                        new FuseNormedProducts(),
                         new FuseRowRegions()),
                 List.of(new DeadCode(), new OutputCopies()),
                 List.of(

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
 import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
+import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RowRegion;
 
@@ -13,4 +14,11 @@ import dev.tenon.core.ir.op.normalisation.RowRegion;
  * switches over these without a default, so the compiler names every place that a new one must be handled.
  */
 public sealed interface Claimable extends Composite
-        permits PlainAttention, ResidualNorm, EmbeddingNorm, RowRegion, GatedUnit, ChannelsLastConv, ChannelsLastNorm {}
+        permits PlainAttention,
+                ResidualNorm,
+                NormedMatMul,
+                EmbeddingNorm,
+                RowRegion,
+                GatedUnit,
+                ChannelsLastConv,
+                ChannelsLastNorm {}

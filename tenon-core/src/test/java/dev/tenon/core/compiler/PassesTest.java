@@ -108,6 +108,7 @@ public final class PassesTest {
                         "fuse-elementwise",
                         "fuse-embeddings",
                         "fuse-residual-norms",
+                        "fuse-normed-products",
                         "fuse-row-regions",
                         "dce",
                         "output-copies");

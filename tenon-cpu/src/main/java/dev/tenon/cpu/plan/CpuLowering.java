@@ -45,6 +45,7 @@ import dev.tenon.core.ir.op.normalisation.InstanceNorm;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.LocalResponseNorm;
 import dev.tenon.core.ir.op.normalisation.LogSoftmax;
+import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.normalisation.RowRegion;
@@ -97,7 +98,7 @@ public final class CpuLowering {
             return false;
         }
         return switch (claimable) {
-            case ResidualNorm _, EmbeddingNorm _, RowRegion _, GatedUnit _, ChannelsLastNorm _ -> false;
+            case ResidualNorm _, NormedMatMul _, EmbeddingNorm _, RowRegion _, GatedUnit _, ChannelsLastNorm _ -> false;
             case PlainAttention op -> CpuAttentionLowering.claims(op, whole);
             case ChannelsLastConv op -> ChannelsLastLowering.claims(op, whole);
         };

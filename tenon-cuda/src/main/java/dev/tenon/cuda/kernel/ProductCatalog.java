@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -83,10 +84,26 @@ public final class ProductCatalog {
             warpgroups(RING_COLUMNS, ProductCatalog::ring),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
 
+    /** Columns of tiles that {@link #MATMUL_NORM} is compiled for. */
+    private static final List<Integer> NORM_COLUMNS = List.of(128, 192, 256);
+
+    public static final KernelFile MATMUL_NORM = file(
+            "contraction/matmul_norm.cu",
+            List.of("matmul_norm"),
+            Stream.of(DType.F16, DType.BF16)
+                    .flatMap(dtype -> NORM_COLUMNS.stream()
+                            .flatMap(columns -> IntStream.range(0, 4)
+                                    .mapToObj(flags -> norm(dtype, (flags & 1) == 0, columns, (flags & 2) == 0))))
+                    .toList(),
+            together(
+                    Collections.nCopies(3, STRUCT),
+                    Collections.nCopies(4, POINTER),
+                    List.of(I64, I64, I32, I32, I32, F32, F32)));
+
     private ProductCatalog() {}
 
     static List<KernelFile> all() {
-        return List.of(MATMUL_WMMA, GEMV, GROUPED_MATMUL, GROUPED_MATMUL_MMA, MATMUL_ROWS, MATMUL_WGMMA);
+        return List.of(MATMUL_WMMA, GEMV, GROUPED_MATMUL, GROUPED_MATMUL_MMA, MATMUL_ROWS, MATMUL_WGMMA, MATMUL_NORM);
     }
 
     /**
@@ -111,6 +128,21 @@ public final class ProductCatalog {
      */
     public static KernelVariant ring(DType dtype, @Nullable UnaryFn fn, int columns, boolean alongB) {
         return warpgroups(dtype, fn)
+                .with("c" + columns, "TENON_COLUMNS=" + columns)
+                .with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
+    }
+
+    /**
+     * A variant of {@link #MATMUL_NORM}.
+     *
+     * @param centred LayerNorm rather than RmsNorm
+     * @param columns of tiles, 128, 192 or 256
+     * @param alongB whether the right operand lies along k
+     */
+    public static KernelVariant norm(DType dtype, boolean centred, int columns, boolean alongB) {
+        return KernelVariant.of(dtype)
+                .with("", KernelVariant.SPECIFIC)
+                .with(centred ? "layer" : "rms", "TENON_CENTRED=" + (centred ? 1 : 0))
                 .with("c" + columns, "TENON_COLUMNS=" + columns)
                 .with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
     }

@@ -48,6 +48,7 @@ import dev.tenon.core.ir.op.normalisation.InstanceNorm;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.LocalResponseNorm;
 import dev.tenon.core.ir.op.normalisation.LogSoftmax;
+import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.normalisation.RowRegion;
@@ -87,6 +88,7 @@ import dev.tenon.cuda.lower.indexing.GpuScatterLowering;
 import dev.tenon.cuda.lower.indexing.GpuTupleLowering;
 import dev.tenon.cuda.lower.matmul.GpuGroupedMatMulLowering;
 import dev.tenon.cuda.lower.matmul.GpuMatMulLowering;
+import dev.tenon.cuda.lower.matmul.GpuNormedProductLowering;
 import dev.tenon.cuda.lower.matmul.IntegerMatMul;
 import dev.tenon.cuda.lower.matmul.PackedMatMul;
 import dev.tenon.cuda.lower.matmul.ScaledProducts;
@@ -138,6 +140,7 @@ public final class GpuLowering {
             return switch (whole) {
                 case PlainAttention op -> GpuAttentionLowering.lower(op, node, context);
                 case ResidualNorm op -> GpuNormLowering.lower(op, node, context);
+                case NormedMatMul op -> lower(op, node, context);
                 case EmbeddingNorm op -> GpuEmbeddingLowering.lower(op, node, context);
                 case RowRegion op -> lower(op, node, context);
                 case GatedUnit op -> GpuGatedLowering.lower(op, node, context);
@@ -153,6 +156,13 @@ public final class GpuLowering {
         return refusal.isEmpty()
                 ? GpuRowRegionLowering.lower(op, node, context)
                 : PartsStep.lower(op, node, context, "row_fused: " + refusal, GpuElementwiseLowering::fault);
+    }
+
+    private static Lowered lower(NormedMatMul op, Node node, GpuLoweringContext context) {
+        String refusal = GpuNormedProductLowering.refusal(op, node, context);
+        return refusal.isEmpty()
+                ? GpuNormedProductLowering.lower(op, node, context)
+                : PartsStep.lower(op, node, context, "matmul_norm: " + refusal, GpuStep::noResult);
     }
 
     private static Lowered lower(Primitive primitive, Node node, GpuLoweringContext context) {
@@ -242,6 +252,7 @@ public final class GpuLowering {
         return switch (claimable) {
             case PlainAttention op -> claims(op, whole);
             case ResidualNorm op -> GpuNormLowering.claims(op, whole);
+            case NormedMatMul op -> GpuNormedProductLowering.claims(op, whole);
             case EmbeddingNorm op -> GpuEmbeddingLowering.claims(op, whole);
             case RowRegion op -> GpuRowRegionLowering.claims(op, whole);
             case GatedUnit _ -> GpuGatedLowering.claims(whole);

@@ -5,10 +5,14 @@ import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.blas.GemmProblem;
+import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.lower.step.RegionForm;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * What the lowering of a step asks whose values have places of their own: these are numbered, all else is the node's.
@@ -44,6 +48,21 @@ record NumberedContext(GpuLoweringContext context, Map<Value, Integer> numbers) 
     @Override
     public Blas blas() {
         return context.blas();
+    }
+
+    @Override
+    public LtAnswer prepare(GemmProblem problem) {
+        return context.prepare(problem);
+    }
+
+    @Override
+    public ProductForm products() {
+        return context.products();
+    }
+
+    @Override
+    public <T> T shared(Object key, Class<T> type, Supplier<T> make) {
+        return context.shared(key, type, make);
     }
 
     @Override

@@ -123,6 +123,11 @@ final class PartsStep implements GpuStep {
     }
 
     @Override
+    public boolean callsCublas() {
+        return steps.stream().anyMatch(GpuStep::callsCublas);
+    }
+
+    @Override
     public long workspaceBytes() {
         return own + steps.stream().mapToLong(GpuStep::workspaceBytes).max().orElse(0);
     }

@@ -18,9 +18,13 @@ import org.jspecify.annotations.Nullable;
 
 /** A product by a kernel of warpgroups, with its activation where there is one. Thread-safe. */
 final class WarpgroupMatMul implements GpuStep {
-    private static final int MAP_ALIGNMENT = 128;
-    private static final int TILE = 128;
-    private static final int HALF = 64;
+    static final int MAP_ALIGNMENT = 128;
+
+    /** Rows of a box of the left operand. */
+    static final int TILE = 128;
+
+    /** Elements of a box's row. */
+    static final int HALF = 64;
 
     private final String tier;
     private final List<String> passedOver;
@@ -88,15 +92,17 @@ final class WarpgroupMatMul implements GpuStep {
         Maps found = last;
         if (found == null || found.a != a || found.b != b) {
             TensorMap right =
-                    shape.transposeB() ? map(b, shape.k(), shape.n(), TILE) : map(b, shape.n(), shape.k(), HALF);
-            found = new Maps(a, b, device.encode(map(a, shape.k(), shape.m(), TILE)), device.encode(right));
+                    shape.transposeB()
+                    ? map(dtype, b, shape.k(), shape.n(), TILE)
+                    : map(dtype, b, shape.n(), shape.k(), HALF);
+            found = new Maps(a, b, device.encode(map(dtype, a, shape.k(), shape.m(), TILE)), device.encode(right));
             last = found;
         }
         return found;
     }
 
     /** A dense matrix in boxes of {@code height} rows of 64 elements. */
-    private TensorMap map(long address, long columns, long rows, int height) {
+    static TensorMap map(DType dtype, long address, long columns, long rows, int height) {
         return new TensorMap(
                 dtype == DType.F16 ? TensorMap.Element.F16 : TensorMap.Element.BF16,
                 address,

@@ -27,7 +27,7 @@ final class WarpgroupProducts {
     /** Of a library, a microsecond: multiplications and additions, bytes; of a second pass, results. */
     private static final double PRODUCTS = 280e6;
 
-    private static final double BYTES = 3.2e6;
+    static final double BYTES = 3.2e6;
     private static final double SHORT_RESULTS = 0.85e6;
     private static final double RESULTS = 0.53e6;
 
@@ -113,7 +113,7 @@ final class WarpgroupProducts {
         boolean concerns = form == ProductForm.BY_CHOICE && concerns(dtype, epilogue, false);
         WarpgroupPlan plan =
                 concerns ? of(dtype, shape, epilogue, device, specific, form).plan() : null;
-        return plan != null && plan.microseconds() < FAR * (LAUNCH + library(dtype, shape)) ? plan : null;
+        return plan != null && plan.microseconds() < FAR * library(dtype, shape, false) ? plan : null;
     }
 
     private static @Nullable WarpgroupPlan sooner(@Nullable WarpgroupPlan one, @Nullable WarpgroupPlan other) {
@@ -149,13 +149,14 @@ final class WarpgroupProducts {
         }
         double results = (double) shape.m() * shape.n();
         double pass = results / (isShort(dtype, epilogue) ? SHORT_RESULTS : RESULTS);
-        return 2 * LAUNCH + library(dtype, shape) + pass;
+        return library(dtype, shape, false) + LAUNCH + pass;
     }
 
-    private static double library(DType dtype, MatMulShape shape) {
+    /** Microseconds of a library's launch. */
+    static double library(DType dtype, MatMulShape shape, boolean residual) {
         double results = (double) shape.m() * shape.n();
-        double elements = results + (double) (shape.m() + shape.n()) * shape.k();
-        return Math.max(results * shape.k() / PRODUCTS, elements / (BYTES / dtype.bytes()));
+        double elements = results * (residual ? 2 : 1) + (double) (shape.m() + shape.n()) * shape.k();
+        return LAUNCH + Math.max(results * shape.k() / PRODUCTS, elements * dtype.bytes() / BYTES);
     }
 
     /** Whether the kernels have the function in few instructions: {@code short_fn.cuh}. */

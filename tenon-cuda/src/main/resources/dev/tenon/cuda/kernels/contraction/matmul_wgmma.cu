@@ -9,8 +9,8 @@
 // Launch: 384 threads; any number of blocks; steps: parts of 64 elements that cover k, at least COLUMNS / 32 + 1. Dynamic shared memory: 1024 bytes and STAGES (128 + COLUMNS) 128.
 // left: boxes of 128 rows of a, 64 elements each. right: boxes of b, of 128 rows of 64 elements, or of 64 rows of 64 elements.
 // Variants: TENON_T one of f16, bf16; TENON_FN a function; TENON_COLUMNS 128 or 256; TENON_ALONG_B. Compiled for sm_90a alone.
+#include "product_ring.cuh"
 #include "short_fn.cuh"
-#include "wgmma.cuh"
 
 typedef TENON_T T;
 constexpr bool ALONG_B = TENON_ALONG_B;
@@ -19,13 +19,8 @@ constexpr int STAGES = COLUMNS == 256 ? 4 : 6;
 constexpr int ROWS = 128;
 constexpr int GROUP = 128;  // threads of a warpgroup
 constexpr int THREADS = 3 * GROUP;
-constexpr int DEPTH = 64;  // elements of k, per step
-constexpr int LEFT = ROWS * DEPTH * 2;
-constexpr int RIGHT = COLUMNS * DEPTH * 2;
-constexpr int STAGE = LEFT + RIGHT;
-constexpr int ATOM = 64 * DEPTH * 2;  // of 64 columns of b, or 64 rows of a
-constexpr int UNITS = COLUMNS / 32;   // stored one a step
-constexpr int BAND = 8;               // tiles one above the other that are made at a time, so that what they read stays in the L2
+constexpr int UNITS = COLUMNS / 32;  // stored one a step
+constexpr int BAND = 8;              // tiles one above the other that are made at a time, so that what they read stays in the L2
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
 struct Problem {
@@ -38,16 +33,7 @@ struct Problem {
     float p1;
 };
 
-// Addresses in shared memory.
-struct Shared {
-    u32 ring;
-    u32 barriers;
-
-    __device__ __forceinline__ u32 full(u32 stage) const { return barriers + 8 * stage; }
-    __device__ __forceinline__ u32 free(u32 stage) const { return barriers + 8 * (STAGES + stage); }
-};
-
-using Place = RingPlace<STAGES>;
+using Ring = ProductRing<T, COLUMNS, STAGES, ALONG_B>;
 
 // The tiles of this block, one after the other.
 struct Walk {
@@ -72,28 +58,12 @@ struct Walk {
     __device__ __forceinline__ void next() { at += static_cast<int>(gridDim.x); }
 };
 
-__device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& right, const Problem& problem, const Shared& shared) {
-    Place place;
+__device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& right, const Problem& problem, const Ring& ring) {
+    Ring::Place place;
     for (Walk walk(problem); walk.there(); walk.next()) {
-        for (int step = 0; step < problem.steps; step++) {
-            await_phase(shared.free(place.stage), place.parity ^ 1);
-            u32 barrier = shared.full(place.stage);
-            u32 to = shared.ring + place.stage * STAGE;
-            expect_bytes(barrier, STAGE);
-            copy_box(to, left, step * DEPTH, walk.row0, barrier);
-            constexpr int BOX = ALONG_B ? 128 : 64;  // columns
-#pragma unroll
-            for (int column = 0; column < COLUMNS; column += BOX) {
-                int x = walk.column0 + column;
-                copy_box(to + LEFT + column * DEPTH * 2, right, ALONG_B ? step * DEPTH : x, ALONG_B ? x : step * DEPTH, barrier);
-            }
-            place.next();
-        }
+        for (int step = 0; step < problem.steps; step++) ring.fetch<ALONG_B ? 128 : 64>(left, right, step, walk.row0, walk.column0, place);
     }
 }
-
-// Descriptors differ in their first word alone: units of 16 bytes may be added to it.
-__device__ __forceinline__ u64 operand(u32 address) { return static_cast<u64>(1024u >> 4 | 1u << 30) << 32 | static_cast<u32>(ATOM >> 4) << 16 | address >> 4; }
 
 // Sums with their bias, rounded: two columns a word.
 __device__ __forceinline__ void keep(u32 (&kept)[COLUMNS / 8][2], const float (&sums)[COLUMNS / 8][4], const float* biases) {
@@ -129,64 +99,35 @@ __device__ __forceinline__ void store(const Problem& problem, const u32 (&kept)[
     }
 }
 
-// Begins the products of a step, once its operands are there.
-template <bool FIRST>
-__device__ __forceinline__ void multiply(float (&sums)[COLUMNS / 8][4], const Shared& shared, const Place& place, int own) {
-    await_phase(shared.full(place.stage), place.parity);
-    u32 a = shared.ring + place.stage * STAGE + own * ATOM;
-    u32 b = shared.ring + place.stage * STAGE + LEFT;
-    begin_products();
-#pragma unroll
-    for (int k = 0; k < DEPTH; k += 16) {
-        u64 left = operand(a + k * 2);
-        u64 right = operand(b + (ALONG_B ? k * 2 : k * 128));
-        if (FIRST && k == 0) {
-            fresh_warpgroup_product<ALONG_B>(sums, left, right, T());
-        } else {
-            warpgroup_product<true, ALONG_B>(sums, left, right, T());
-        }
-    }
-    end_products();
-}
-
-// Waits for the products before the last, whose operands may be fetched anew then.
-__device__ __forceinline__ void pass_on(const Shared& shared, Place& place, u32& before) {
-    await_products<1>();
-    if (threadIdx.x % GROUP == 0) arrive(shared.free(before));
-    before = place.stage;
-    place.next();
-}
-
-__device__ __forceinline__ void consume(const Problem& problem, const Shared& shared, float (&biases)[2][COLUMNS]) {
+__device__ __forceinline__ void consume(const Problem& problem, const Ring& ring, float (&biases)[2][COLUMNS]) {
     int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP - 1, 0);  // the same for all, which the compiler cannot know
     int thread = static_cast<int>(threadIdx.x) - GROUP;
     float sums[COLUMNS / 8][4];
     u32 kept[COLUMNS / 8][2] = {};
     int row = 0;  // of what is kept: nothing yet
     int column = problem.n;
-    Place place;
+    Ring::Place place;
     int turn = 0;
     for (Walk walk(problem); walk.there(); walk.next()) {
-        multiply<true>(sums, shared, place, own);
+        ring.multiply<true>(sums, place, own);
         u32 before = place.stage;
         place.next();
         bool biased = problem.bias && thread < COLUMNS && walk.column0 + thread < problem.n;
         float bias = biased ? to_compute(problem.bias[walk.column0 + thread]) : 0.0f;  // takes long, and is used when the tile is made
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
-            multiply<false>(sums, shared, place, own);
+            ring.multiply<false>(sums, place, own);
             store(problem, kept, unit, row, column);
-            pass_on(shared, place, before);
+            ring.pass_on(place, before);
         }
         if (thread < COLUMNS) biases[turn][thread] = bias;
         meet_at(1, 2 * GROUP);  // both are behind the use of the biases before these
 #pragma unroll 1
         for (int step = UNITS + 1; step < problem.steps; step++) {
-            multiply<false>(sums, shared, place, own);
-            pass_on(shared, place, before);
+            ring.multiply<false>(sums, place, own);
+            ring.pass_on(place, before);
         }
-        await_products<0>();
-        if (threadIdx.x % GROUP == 0) arrive(shared.free(before));
+        ring.finish(before);
         keep(kept, sums, biases[turn]);
         row = walk.row0 + own * 64 + thread / 32 % 4 * 16 + thread % 32 / 4;
         column = walk.column0;
@@ -205,13 +146,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     __shared__ u64 barriers[2 * STAGES];
     __shared__ alignas(8) float biases[2][COLUMNS];
     u8* space = reinterpret_cast<u8*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024);
-    Shared shared = {shared_address(space), shared_address(barriers)};
+    Ring ring = {shared_address(space), shared_address(barriers)};
     Problem problem = {bias, y, static_cast<int>(m), static_cast<int>(n), steps, p0, p1};
     if (threadIdx.x == 0) {
-        for (int i = 0; i < STAGES; i++) {
-            start_barrier(shared.full(i), 1);
-            start_barrier(shared.free(i), 2);
-        }
+        ring.start();
         show_to_tensor_cores();
     }
     release_successor();
@@ -219,10 +157,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     __syncthreads();
     if (threadIdx.x < GROUP) {
         give_registers<40>();
-        if (threadIdx.x == 0) fetch(left, right, problem, shared);
+        if (threadIdx.x == 0) fetch(left, right, problem, ring);
     } else {
         take_registers<232>();
-        consume(problem, shared, biases);
+        consume(problem, ring, biases);
     }
 #endif
 }

@@ -32,6 +32,7 @@ __device__ __forceinline__ u64 shared_operand(const void* shared, int next_lines
 #define TENON_REGISTERS_32(d, j) TENON_REGISTERS_16(d, j), TENON_REGISTERS_16(d, j + 4)
 #define TENON_REGISTERS_64(d, j) TENON_REGISTERS_32(d, j), TENON_REGISTERS_32(d, j + 8)
 #define TENON_REGISTERS_128(d, j) TENON_REGISTERS_64(d, j), TENON_REGISTERS_64(d, j + 16)
+#define TENON_REGISTERS_96(d, j) TENON_REGISTERS_64(d, j), TENON_REGISTERS_32(d, j + 16)
 
 #define TENON_LIST_32 \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "  \
@@ -41,6 +42,13 @@ __device__ __forceinline__ u64 shared_operand(const void* shared, int next_lines
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "  \
     "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "  \
     "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define TENON_LIST_96 \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "  \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "  \
+    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "  \
+    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "  \
+    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "  \
+    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 #define TENON_LIST_128 \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "  \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "  \
@@ -65,6 +73,8 @@ TENON_PRODUCT(f16, "f16", 64, 32, 32, 33, 34, 35)
 TENON_PRODUCT(bf16, "bf16", 64, 32, 32, 33, 34, 35)
 TENON_PRODUCT(f16, "f16", 128, 64, 64, 65, 66, 67)
 TENON_PRODUCT(bf16, "bf16", 128, 64, 64, 65, 66, 67)
+TENON_PRODUCT(f16, "f16", 192, 96, 96, 97, 98, 99)
+TENON_PRODUCT(bf16, "bf16", 192, 96, 96, 97, 98, 99)
 TENON_PRODUCT(f16, "f16", 256, 128, 128, 129, 130, 131)
 TENON_PRODUCT(bf16, "bf16", 256, 128, 128, 129, 130, 131)
 
@@ -108,11 +118,19 @@ TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 128, 64, 64, 65, 66, 67, 68)
 
 TENON_FRESH_PRODUCT(f16, "f16", 128, 64, 64, 65, 66)
 TENON_FRESH_PRODUCT(bf16, "bf16", 128, 64, 64, 65, 66)
+TENON_FRESH_PRODUCT(f16, "f16", 192, 96, 96, 97, 98)
+TENON_FRESH_PRODUCT(bf16, "bf16", 192, 96, 96, 97, 98)
 TENON_FRESH_PRODUCT(f16, "f16", 256, 128, 128, 129, 130)
 TENON_FRESH_PRODUCT(bf16, "bf16", 256, 128, 128, 129, 130)
 
 // Where something lies in shared memory.
 __device__ __forceinline__ u32 shared_address(const void* shared) { return static_cast<u32>(__cvta_generic_to_shared(shared)); }
+
+__device__ __forceinline__ u32 load_shared(u32 shared) {
+    u32 word;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(shared) : "memory");
+    return word;
+}
 
 // A barrier in shared memory on which some threads arrive and others wait: its phases alternate between parity 0 and 1. What a thread wrote
 // before it arrived is seen by those that waited.
@@ -191,6 +209,25 @@ __device__ __forceinline__ float4 load_in_cluster(const float* shared, int block
 __device__ __forceinline__ void meet_cluster() {
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// Sends two numbers to the same place in a block of the cluster, by its number, whose barrier at the same place counts their 8 bytes.
+__device__ __forceinline__ void send_in_cluster(u32 shared, u32 barrier, int block, float x, float y) {
+    asm volatile(
+        "{ .reg .u32 there, gate; mapa.shared::cluster.u32 there, %0, %2; mapa.shared::cluster.u32 gate, %1, %2;\n"
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [there], {%3, %4}, [gate]; }" ::"r"(shared),
+        "r"(barrier), "r"(block), "f"(x), "f"(y)
+        : "memory");
+}
+
+// await_phase where other blocks of the cluster sent what is waited for.
+__device__ __forceinline__ void await_phase_in_cluster(u32 barrier, u32 parity) {
+    asm volatile(
+        "{ .reg .pred p;\n"
+        "again%=: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
+        "@p bra.uni done%=;\n"
+        "bra.uni again%=;\n"
+        "done%=: }" ::"r"(barrier), "r"(parity) : "memory");
 }
 
 // Numbered barriers of a block, for `threads` in all: those that wait and those that only arrive.

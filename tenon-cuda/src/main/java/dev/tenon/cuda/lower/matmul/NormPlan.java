@@ -1,0 +1,133 @@
+package dev.tenon.cuda.lower.matmul;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.MatMulShape;
+import dev.tenon.cuda.kernel.ProductCatalog;
+import dev.tenon.cuda.port.DeviceProperties;
+import java.util.Comparator;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How {@code matmul_norm} makes a product and the norm of its rows: pure arithmetic.
+ *
+ * @param form of a block's tile
+ * @param cluster blocks that hold rows together
+ * @param clusters of the launch, which share the rows
+ * @param steps of 64 elements that sums are padded to
+ * @param microseconds that it takes by the model
+ */
+record NormPlan(Form form, int cluster, int clusters, int steps, double microseconds) {
+    static final int THREADS = 384;
+
+    private static final int ROWS = 128;
+    private static final int STEP = 64;
+    private static final int LINE = 128; // bytes of a step, per row and column
+    private static final int BOUNDARY = 1024;
+    private static final int RESERVED = 20 << 10; // what the kernel declares itself
+    private static final int UNIT = 64; // columns that are stored between two steps
+    private static final int MOST_BLOCKS = 8; // of a cluster, on every device
+
+    /**
+     * Multiprocessors of a group, which a cluster does not leave: 16 or 18 on an H200, of which pairs are always whole.
+     */
+    private static final int GROUP = 16;
+
+    private static final int PAIR = 2;
+
+    /** Microseconds of a launch, of a cluster's meeting and of its first operands. */
+    private static final double START = 4.0;
+
+    /**
+     * Tiles of so many columns; times are microseconds. Steps as measured of {@code matmul_wgmma} on an H200, that of 192
+     * columns between its neighbours; between two tiles what that takes and an estimate of residual and statistics.
+     */
+    enum Form {
+        WIDE(256, 4, 0.66, 3.7, 3.5),
+        MIDDLE(192, 5, 0.50, 3.2, 3.0),
+        NARROW(128, 6, 0.358, 2.7, 2.5);
+
+        final int columns;
+        /** Steps in shared memory. */
+        final int stages;
+
+        final double step;
+        /** Between two tiles. */
+        final double tile;
+        /** Of the last tile's results. */
+        final double last;
+
+        Form(int columns, int stages, double step, double tile, double last) {
+            this.columns = columns;
+            this.stages = stages;
+            this.step = step;
+            this.tile = tile;
+            this.last = last;
+        }
+
+        int sharedBytes() {
+            return BOUNDARY + stages * (ROWS + columns) * LINE;
+        }
+
+        /** Whether clusters of such tiles hold rows of so many columns. */
+        boolean holds(long n) {
+            return n > 0 && n % columns == 0 && n / columns <= MOST_BLOCKS;
+        }
+    }
+
+    /** Whether some tiles fit rows of so many columns. */
+    static boolean holds(long n) {
+        return Stream.of(Form.values()).anyMatch(form -> form.holds(n));
+    }
+
+    /** The fastest plan of a product whose rows some tiles hold; null where a block has too little shared memory. */
+    static @Nullable NormPlan of(MatMulShape shape, DType dtype, boolean residual, DeviceProperties device) {
+        return Stream.of(Form.values())
+                .filter(form -> form.holds(shape.n()))
+                .filter(form -> form.sharedBytes() + RESERVED <= device.sharedBytesPerBlockOptIn())
+                .map(form -> of(form, shape, memory(shape, dtype, residual), device.multiprocessors()))
+                .min(Comparator.comparingDouble(NormPlan::microseconds))
+                .orElse(null);
+    }
+
+    private static NormPlan of(Form form, MatMulShape shape, double memory, int multiprocessors) {
+        int cluster = (int) (shape.n() / form.columns);
+        long tiles = Math.ceilDiv(shape.m(), (long) ROWS);
+        int clusters = (int) Math.min(tiles, resident(cluster, multiprocessors));
+        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) STEP), form.columns / UNIT + 1);
+        double products = Math.ceilDiv(tiles, clusters) * (steps * form.step + form.tile) + form.last;
+        return new NormPlan(form, cluster, clusters, steps, START + Math.max(products, memory));
+    }
+
+    /** Clusters that run at the same time, a block a multiprocessor. */
+    private static int resident(int cluster, int multiprocessors) {
+        int fit = cluster <= PAIR || multiprocessors < GROUP
+                ? multiprocessors / cluster
+                : multiprocessors / GROUP * (GROUP / cluster);
+        return Math.max(1, fit);
+    }
+
+    private static double memory(MatMulShape shape, DType dtype, boolean residual) {
+        double elements = (double) shape.m() * (shape.k() + (residual ? 2 : 1) * shape.n())
+                + (double) shape.n() * shape.k();
+        return elements * dtype.bytes() / WarpgroupProducts.BYTES;
+    }
+
+    KernelVariant variant(DType dtype, boolean centred, boolean alongB) {
+        return ProductCatalog.norm(dtype, centred, form.columns, alongB);
+    }
+
+    int blocks() {
+        return cluster * clusters;
+    }
+
+    int sharedBytes() {
+        return form.sharedBytes();
+    }
+
+    /** {@code matmul_norm, tiles of 128x192, 2 blocks a row}. */
+    String text() {
+        return "matmul_norm, tiles of " + ROWS + "x" + form.columns + (cluster == 1 ? "" : ", " + cluster + " blocks a row");
+    }
+}

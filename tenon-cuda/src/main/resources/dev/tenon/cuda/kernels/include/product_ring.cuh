@@ -1,0 +1,88 @@
+// The main loop of products of two warpgroups: 128 rows of a times COLUMNS columns of b, whose parts of 64 elements of k pass through a ring in
+// shared memory. One thread fetches; each warpgroup multiplies 64 rows.
+#pragma once
+#include "wgmma.cuh"
+
+#if __CUDA_ARCH_FEAT_SM90_ALL
+template <typename T, int COLUMNS, int STAGES, bool ALONG_B>
+struct ProductRing {
+    static constexpr int ROWS = 128;
+    static constexpr int GROUP = 128;  // threads of a warpgroup
+    static constexpr int DEPTH = 64;   // elements of k, per step
+    static constexpr int LEFT = ROWS * DEPTH * 2;
+    static constexpr int RIGHT = COLUMNS * DEPTH * 2;
+    static constexpr int STAGE = LEFT + RIGHT;
+    static constexpr int ATOM = 64 * DEPTH * 2;  // of 64 columns of b, or 64 rows of a
+
+    using Place = RingPlace<STAGES>;
+
+    u32 ring;      // on a boundary of 1024
+    u32 barriers;  // 2 STAGES
+
+    __device__ __forceinline__ u32 full(u32 stage) const { return barriers + 8 * stage; }
+    __device__ __forceinline__ u32 free(u32 stage) const { return barriers + 8 * (STAGES + stage); }
+
+    // By one thread.
+    __device__ __forceinline__ void start() const {
+        for (int i = 0; i < STAGES; i++) {
+            start_barrier(full(i), 1);
+            start_barrier(free(i), 2);
+        }
+    }
+
+    // Fetches the parts of a and b at one step; BOX: columns of a box of b.
+    template <int BOX>
+    __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& right, int step, int row0, int column0, Place& place) const {
+        await_phase(free(place.stage), place.parity ^ 1);
+        u32 barrier = full(place.stage);
+        u32 to = ring + place.stage * STAGE;
+        expect_bytes(barrier, STAGE);
+        copy_box(to, left, step * DEPTH, row0, barrier);
+#pragma unroll
+        for (int column = 0; column < COLUMNS; column += BOX) {
+            int x = column0 + column;
+            copy_box(to + LEFT + column * DEPTH * 2, right, ALONG_B ? step * DEPTH : x, ALONG_B ? x : step * DEPTH, barrier);
+        }
+        place.next();
+    }
+
+    // Descriptors differ in their first word alone: units of 16 bytes may be added to it.
+    static __device__ __forceinline__ u64 operand(u32 address) {
+        return static_cast<u64>(1024u >> 4 | 1u << 30) << 32 | static_cast<u32>(ATOM >> 4) << 16 | address >> 4;
+    }
+
+    // Begins the products of a step, once its operands are there; `own`: the warpgroup's number, 0 or 1.
+    template <bool FIRST>
+    __device__ __forceinline__ void multiply(float (&sums)[COLUMNS / 8][4], const Place& place, int own) const {
+        await_phase(full(place.stage), place.parity);
+        u32 a = ring + place.stage * STAGE + own * ATOM;
+        u32 b = ring + place.stage * STAGE + LEFT;
+        begin_products();
+#pragma unroll
+        for (int k = 0; k < DEPTH; k += 16) {
+            u64 left = operand(a + k * 2);
+            u64 right = operand(b + (ALONG_B ? k * 2 : k * 128));
+            if (FIRST && k == 0) {
+                fresh_warpgroup_product<ALONG_B>(sums, left, right, T());
+            } else {
+                warpgroup_product<true, ALONG_B>(sums, left, right, T());
+            }
+        }
+        end_products();
+    }
+
+    // Waits for the products before the last, whose operands may be fetched anew then.
+    __device__ __forceinline__ void pass_on(Place& place, u32& before) const {
+        await_products<1>();
+        if (threadIdx.x % GROUP == 0) arrive(free(before));
+        before = place.stage;
+        place.next();
+    }
+
+    // Waits for all products.
+    __device__ __forceinline__ void finish(u32 before) const {
+        await_products<0>();
+        if (threadIdx.x % GROUP == 0) arrive(free(before));
+    }
+};
+#endif
