@@ -9,10 +9,15 @@ import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.lower.step.RegionForm;
+import dev.tenon.cuda.tuning.Rival;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the lowering of a step asks whose values have places of their own: these are numbered, all else is the node's.
@@ -51,8 +56,13 @@ record NumberedContext(GpuLoweringContext context, Map<Value, Integer> numbers) 
     }
 
     @Override
-    public LtAnswer prepare(GemmProblem problem) {
-        return context.prepare(problem);
+    public LtAnswer prepare(GemmProblem problem, @Nullable Rival rival) {
+        return context.prepare(problem, rival);
+    }
+
+    @Override
+    public @Nullable Rival rival(List<Long> operandBytes, Function<GpuLoweringContext, @Nullable GpuStep> make) {
+        return context.rival(operandBytes, make);
     }
 
     @Override
