@@ -14,7 +14,9 @@ import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.contraction.BlockFormat;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
+import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.LoraMatMul;
+import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Region;
@@ -23,6 +25,7 @@ import dev.tenon.core.ir.op.movement.Reverse;
 import dev.tenon.core.ir.op.movement.Roll;
 import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
+import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RowRegion;
 import dev.tenon.core.ir.op.normalisation.Softmax;
@@ -120,6 +123,18 @@ final class OpCasesBlocks {
             sums(type + with, 6, new ResidualNorm(false, sum, 2, 1e-5), x, like, scale);
             NdArray bias = random.array(type, 6);
             sums(type + " centred" + with, 6, new ResidualNorm(true, sum, 2, 1e-5), x, like, scale, bias);
+        }
+        for (Epilogue epilogue : List.of(
+                Epilogue.NONE, Epilogue.NONE.withBias().withResidual())) {
+            List<NdArray> operands = new ArrayList<>(List.of(x, random.array(type, 4, 6)));
+            operands.addAll(epilogue.isEmpty() ? List.of() : List.of(random.array(type, 4), random.array(type, 2, 5, 4)));
+            NdArray factors = random.array(type, 4);
+            operands.add(factors);
+            MatMul product = new MatMul(false, true, epilogue);
+            String of = type + " " + epilogue.inputs();
+            sums(of, 6, new NormedMatMul(product, false, 0.1), operands.toArray(NdArray[]::new));
+            operands.add(random.array(type, 4));
+            sums(of + " centred", 6, new NormedMatMul(product, true, 0.1), operands.toArray(NdArray[]::new));
         }
         rowRegions(type, x, like, scale);
         for (long width : new long[] {2, 10, 32, 66}) {

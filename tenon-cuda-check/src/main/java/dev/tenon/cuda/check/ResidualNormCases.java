@@ -1,11 +1,16 @@
 package dev.tenon.cuda.check;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
+import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
+import dev.tenon.cuda.lower.step.ProductForm;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -20,6 +25,25 @@ final class ResidualNormCases {
     private static final double EPSILON = 1e-5;
 
     private static final String EMBEDDING = "embedding_norm";
+
+    private static final String NORMED = "matmul_norm";
+
+    /** m, n, k: rows of 1 to 8 tiles of 128, 192 and 256 columns; fewer steps than are stored in, and several tiles. */
+    private static final long[][] PRODUCTS = {
+        {1, 128, 8},
+        {129, 192, 584},
+        {300, 256, 72},
+        {257, 384, 384},
+        {130, 576, 200},
+        {65, 768, 776},
+        {140, 896, 64},
+        {129, 1280, 136},
+        {64, 2048, 72},
+        {4300, 768, 136},
+        {17000, 384, 328}
+    };
+
+    private static final long MANY = 1000;
 
     private ResidualNormCases() {}
 
@@ -38,7 +62,72 @@ final class ResidualNormCases {
         cases.add(new KernelCase(KERNEL, "the norm sees the sum unrounded", ResidualNormCases::unrounded));
         cases.add(new KernelCase(KERNEL, "NaN and infinity stay in their rows", ResidualNormCases::special));
         embeddingNorms(cases);
+        normedProducts(cases);
         return cases;
+    }
+
+    /** Products and the norms of their rows: tiles of each width, one block a row and eight, several tiles a block. */
+    private static void normedProducts(List<KernelCase> cases) {
+        for (DType type : List.of(DType.F16, DType.BF16)) {
+            for (long[] size : PRODUCTS) {
+                for (int flags = 0; flags < 4; flags++) {
+                    boolean transposed = (flags & 1) != 0;
+                    Epilogue epilogue = flags < 2
+                            ? Epilogue.NONE.withBias().withResidual()
+                            : size[0] % 2 == 0 ? Epilogue.NONE : Epilogue.NONE.withResidual();
+                    MatMul product = new MatMul(false, transposed, epilogue);
+                    NormedMatMul op = new NormedMatMul(product, flags == 0 || flags == 3, EPSILON);
+                    cases.add(new KernelCase(
+                            NORMED,
+                            type + " " + Arrays.toString(size) + " " + op,
+                            size[0] > MANY,
+                            stage -> normedProduct(stage, op, type, size, false)));
+                }
+            }
+            for (boolean centred : new boolean[] {true, false}) {
+                MatMul product = new MatMul(false, true, Epilogue.NONE.withResidual());
+                NormedMatMul op = new NormedMatMul(product, centred, EPSILON);
+                cases.add(new KernelCase(
+                        NORMED,
+                        type + " NaN and infinity stay in their rows, " + op,
+                        stage -> normedProduct(stage, op, type, new long[] {130, 384, 72}, true)));
+            }
+        }
+    }
+
+    private static void normedProduct(KernelStage stage, NormedMatMul op, DType type, long[] size, boolean special) {
+        long columns = size[1];
+        List<NdArray> inputs = new ArrayList<>(MatMulCases.inputs(
+                type, op.product(), new long[0], new long[0], size[0], columns, size[2]));
+        Random random = new Random(columns);
+        inputs.add(CaseArrays.filled(type, () -> random.nextDouble(0.5, 1.5), columns));
+        if (op.centred()) {
+            inputs.add(CaseArrays.normal(random, type, columns));
+        }
+        if (special) {
+            inputs.getFirst().set((int) size[2] * 7 + 5, Double.NaN);
+            inputs.get(2).set((int) columns * 65 + 200, Double.POSITIVE_INFINITY);
+        }
+        StepRun.Result result = new StepRun(stage).with(ProductForm.RING).run(op, inputs);
+        String tier = result.step().tier();
+        boolean has = stage.context().device().architecture().number() == 90;
+        if (has && !tier.contains(NORMED)) {
+            throw new AssertionError("it was made by " + tier + "; expected " + NORMED);
+        }
+        List<NdArray> wide =
+                inputs.stream().map(input -> as(DType.F64, input)).toList();
+        NdArray expected = as(type, Interpreter.run(op, wide).getFirst());
+        // what is normed is rounded too, and lies within 4 deviations; scales are up to 1.5
+        Tolerance once = Tolerance.of(type, size[2]);
+        new Tolerance(once.relative(), once.absolute() + 3 * once.relative()).check(tier, expected, result.output());
+    }
+
+    private static NdArray as(DType type, NdArray from) {
+        NdArray to = NdArray.zeros(TensorType.of(type, from.shape().sizes()));
+        for (int i = 0; i < to.size(); i++) {
+            to.set(i, from.get(i));
+        }
+        return to;
     }
 
     /** Norms of sums of embeddings: every type, widths at the edges of each form, tables of f32 beside halves. */

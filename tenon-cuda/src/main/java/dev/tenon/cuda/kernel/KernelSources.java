@@ -34,6 +34,7 @@ public final class KernelSources {
             "mma_operand.cuh",
             "mma_tile.cuh",
             "wgmma.cuh",
+            "product_ring.cuh",
             "plain_tile.cuh",
             "groups.cuh",
             "row_rules.cuh",

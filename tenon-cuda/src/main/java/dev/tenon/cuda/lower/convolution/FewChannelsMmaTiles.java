@@ -73,7 +73,7 @@ record FewChannelsMmaTiles(
      */
     record Form(int positions, int resident) {}
 
-    static final List<Form> FORMS = List.of(new Form(64, 4), new Form(32, 6));
+    static final List<Form> FORMS = List.of(new Form(64, 4), new Form(32, 5));
 
     /** Why the kernel does not take a convolution that {@link FewChannelsConv} takes; empty where it does. */
     static String refusal(ConvGeometry geometry, DType dtype, Architecture architecture) {

@@ -40,8 +40,8 @@ record NormPlan(Form form, int cluster, int clusters, int steps, double microsec
     private static final double START = 4.0;
 
     /**
-     * Tiles of so many columns; times are microseconds. Steps as measured of {@code matmul_wgmma} on an H200, that of 192
-     * columns between its neighbours; between two tiles what that takes and an estimate of residual and statistics.
+     * Tiles of so many columns; times are microseconds. Steps as measured of {@code matmul_wgmma} on an H200, that of
+     * 192 columns between its neighbours; between two tiles what that takes, and an estimate of residual and statistics.
      */
     enum Form {
         WIDE(256, 4, 0.66, 3.7, 3.5),

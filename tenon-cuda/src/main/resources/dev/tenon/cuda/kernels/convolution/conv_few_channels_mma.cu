@@ -61,12 +61,14 @@ struct Layout {
     // Zeros that stand beside the last pair of a line, and of all lines of the copy.
     __device__ __forceinline__ void pad(u16* cells, const FewChannelsSizes& s, const PositionTile& tile) const {
         const int length = tile.wide * static_cast<int>(s.channels);
+#pragma unroll 1
         for (int i = static_cast<int>(threadIdx.x); i < tile.high && length < line; i += THREADS) cells[i * line + length] = 0;
         if (copy > 0 && threadIdx.x == 0) cells[2 * copy - 1] = 0;
     }
 
     // For each pair, words from a window's first and what counts of it.
     __device__ __forceinline__ void list(uint2* table, const FewChannelsSizes& s) const {
+#pragma unroll 1
         for (int p = static_cast<int>(threadIdx.x); p < steps * STEP; p += THREADS) {
             const int i = quotient(p, pairs);
             const int first = 2 * (p - i * pairs);
@@ -98,7 +100,7 @@ struct Fetch {
     const T* image;
     // of the thread
     int unit;
-    int line;
+    int line;   // of the tile; none is left from `high` on
     int first;  // element of the tile's line: -1 where the word begins before
     int channel;
 
@@ -124,7 +126,7 @@ struct Fetch {
         image = x + tile.image * s.x_image;
         line = units < THREADS ? quotient(static_cast<int>(threadIdx.x), units) : 0;
         unit = static_cast<int>(threadIdx.x) - line * units;
-        if (line >= groups) unit = units;
+        if (line >= groups) line = high;
         aim();
     }
 
@@ -133,13 +135,13 @@ struct Fetch {
         first = 2 * (unit - channel * each) - shift;
     }
 
-    __device__ __forceinline__ bool more() const { return unit < units; }
+    __device__ __forceinline__ bool more() const { return line < high; }
 
     __device__ __forceinline__ void next() {
         line += AT_ONCE * groups;
-        if (line < high) return;
-        line = 0;  // of several passes there is one group
-        unit = units < THREADS ? units : unit + THREADS;
+        if (line < high || groups > 1 || unit + THREADS >= units) return;
+        line = 0;
+        unit += THREADS;
         aim();
     }
 
@@ -169,25 +171,25 @@ struct Fetch {
 
     __device__ __forceinline__ void put(const u32 (&v)[AT_ONCE], u16* cells, const Layout& lay, const FewChannelsSizes& s) const {
         const int apart = last ? 1 : static_cast<int>(s.channels);
-        u16* to = cells + line * lay.line + first * apart + channel;
-        const bool one = first >= 0;
-        const bool two = first + 1 < length;
+        u16* const to = cells + line * lay.line + first * apart + channel;
+        put(v, to, apart, groups * lay.line);
+        if (lay.copy > 0) put(v, to + lay.copy + 1, apart, groups * lay.line);
+    }
+
+    __device__ __forceinline__ void put(const u32 (&v)[AT_ONCE], u16* to, int apart, int step) const {
+        const int one = first >= 0 ? high : 0;
+        const int two = first + 1 < length ? high : 0;
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; k++, to += groups * lay.line) {
-            if (line + k * groups >= high) continue;
-            if (one) to[0] = static_cast<u16>(v[k]);
-            if (two) to[apart] = static_cast<u16>(v[k] >> 16);
-            if (lay.copy > 0) {
-                if (one) to[lay.copy + 1] = static_cast<u16>(v[k]);
-                if (two) to[lay.copy + 1 + apart] = static_cast<u16>(v[k] >> 16);
-            }
+        for (int k = 0; k < AT_ONCE; k++, to += step) {
+            if (line + k * groups < one) to[0] = static_cast<u16>(v[k]);
+            if (line + k * groups < two) to[apart] = static_cast<u16>(v[k] >> 16);
         }
     }
 };
 
 // Brings the weights of the output channels from `output0` on into shared memory, a lane's words of a step in two pieces of 16 bytes. Lane 4 g + t
-// has of product j the pairs t and t + 4 of the output channel 8 (g / 2) + 2 j + g % 2, so that of its sums 8 neighbouring channels are one
-// position's.
+// has of product j the pairs t and t + 4 of the output channel 8 (g / 2) + 2 j + g % 2, so that a lane's sums of a position are those of 8
+// neighbouring channels.
 __device__ __forceinline__ void fetch_weights(uint4* shared, const T* w, const Layout& lay, const FewChannelsSizes& s, int output0) {
     constexpr int TOGETHER = 4;
     const int all = lay.steps * STEP;
@@ -196,7 +198,10 @@ __device__ __forceinline__ void fetch_weights(uint4* shared, const T* w, const L
     const int abreast = all < THREADS ? all : THREADS;
     const int groups = quotient(THREADS, abreast);
     const int group = quotient(static_cast<int>(threadIdx.x), abreast);
+    const i64 step = groups * s.w_output;
+    const int left = static_cast<int>(s.outputs) - output0;
     if (group >= groups) return;
+#pragma unroll 1
     for (int p = static_cast<int>(threadIdx.x) - group * abreast; p < all; p += abreast) {
         const int i = quotient(p, lay.pairs);
         const int first = 2 * (p - i * lay.pairs);
@@ -205,25 +210,26 @@ __device__ __forceinline__ void fetch_weights(uint4* shared, const T* w, const L
         const int cell = quotient(first, channels);
         const int beside = quotient(first + 1, channels);
         const i64 line = i * s.kernel[1];
-        const T* const from = w + (line + cell) * s.w_cell + (first - cell * channels) * s.w_channel;
-        const T* const after = w + (line + beside) * s.w_cell + (first + 1 - beside * channels) * s.w_channel;
+        const T* from = w + (output0 + group) * s.w_output + (line + cell) * s.w_cell + (first - cell * channels) * s.w_channel;
+        const T* after = w + (output0 + group) * s.w_output + (line + beside) * s.w_cell + (first + 1 - beside * channels) * s.w_channel;
         u32* const to = reinterpret_cast<u32*>(shared) + (p / STEP * 64 + p % 4) * 4 + p / 4 % 2;
+#pragma unroll 1
         for (int begin = group; begin < side; begin += TOGETHER * groups) {
             u32 v[TOGETHER];
 #pragma unroll
             for (int k = 0; k < TOGETHER; k++) {
-                const i64 o = output0 + begin + k * groups;
-                const bool there = o < s.outputs;
-                const u32 low = one && there ? from[o * s.w_output].bits : 0u;
-                const u32 high = two && there ? after[o * s.w_output].bits : 0u;
+                const bool there = begin + k * groups < left;
+                const u32 low = one && there ? from->bits : 0u;
+                const u32 high = two && there ? after->bits : 0u;
                 v[k] = low | high << 16;
+                from += step;
+                after += step;
             }
 #pragma unroll
             for (int k = 0; k < TOGETHER; k++) {
                 const int o = begin + k * groups;
-                const int g = o % SIDE / 8 * 2 + o % 2;
-                const int j = o / 2 % 4;
-                if (o < side) to[(o / SIDE * lay.steps * 64 + j / 2 * 32 + g * 4) * 4 + j % 2 * 2] = v[k];
+                const int at = o / SIDE * lay.steps * 256 + (o & 24) * 4 + (o & 4) * 32 + (o & 2) + (o & 1) * 16;
+                if (o < side) to[at] = v[k];
             }
         }
     }
@@ -257,20 +263,23 @@ struct Positions {
             const uint4 v = *reinterpret_cast<const uint4*>(bias);
             begin[0] = v.x, begin[1] = v.y, begin[2] = v.z, begin[3] = v.w;
         }
+        const int below = static_cast<int>(s.stride[0]) * lay.line;
+        const int aside = static_cast<int>(s.stride[1]) * static_cast<int>(s.channels);
         const u32* from[R];
         float d[TILES][4][4];
 #pragma unroll
         for (int t = 0; t < R; t++) {
             const int row = place(t) >> s.columns;
             const int column = place(t) & ((1 << s.columns) - 1);
-            int at = row * static_cast<int>(s.stride[0]) * lay.line + column * static_cast<int>(s.stride[1] * s.channels);
-            if (at % 2 == 1) at += lay.copy + 1;
+            int at = row * below + column * aside;
+            at += (at & 1) * (lay.copy + 1);
             from[t] = reinterpret_cast<const u32*>(cells) + at / 2;
 #pragma unroll
             for (int o = 0; o < OUTPUTS; o++) d[t / 2][o / 2][t % 2 * 2 + o % 2] = o % 2 == 0 ? low(begin[o / 2]) : high(begin[o / 2]);
         }
-#pragma unroll 2
-        for (int step = 0; step < lay.steps; step++, weights += 64, table += STEP) {
+        const uint2* const end = table + lay.steps * STEP;
+#pragma unroll 1
+        do {
             const uint4 one = weights[0];
             const uint4 other = weights[32];
             const uint2 near = table[0];
@@ -283,7 +292,9 @@ struct Positions {
 #pragma unroll
                 for (int j = 0; j < 4; j++) mma_16816(d[i][j], a, b[j], T());
             }
-        }
+            weights += 64;
+            table += STEP;
+        } while (table < end);
 #pragma unroll
         for (int t = 0; t < R; t++) {
 #pragma unroll
@@ -294,12 +305,16 @@ struct Positions {
     // For the positions of the result: their number t, and the elements from y to the first output channel.
     template <int STRIDE, typename Do>
     __device__ __forceinline__ void each(const PositionTile& tile, const FewChannelsSizes& s, i64 output, Do act) {
-        const i64 start = tile.image * s.y_image + output * s.y_channel;
+        const int across = static_cast<int>(s.output[1]);
+        const int apart = static_cast<int>(s.y_place);
+        const i64 start = tile.image * s.y_image + (static_cast<i64>(tile.row) * across + tile.column) * apart + output * s.y_channel;
+        const int rows = static_cast<int>(s.output[0]) - tile.row;
+        const int columns = across - tile.column;
 #pragma unroll
         for (int t = 0; t < R; t += STRIDE) {
-            const int v = tile.row + (place(t) >> s.columns);
-            const int u = tile.column + (place(t) & ((1 << s.columns) - 1));
-            if (v < s.output[0] && u < s.output[1]) act(t, start + (v * s.output[1] + u) * s.y_place);
+            const int v = place(t) >> s.columns;
+            const int u = place(t) & ((1 << s.columns) - 1);
+            if (v < rows && u < columns) act(t, start + static_cast<i64>(v * across + u) * apart);
         }
     }
 
@@ -382,19 +397,21 @@ __device__ __forceinline__ void convolve(
         constexpr int AT_ONCE = 4 * TILES + 1;  // lines of a usual tile at stride 2
         Fetch<AT_ONCE> fetch;
         fetch.begin(x, tile, s);
-        u32 v[AT_ONCE];
-        if (fetch.more()) fetch.ask(v, s);
-        if (again) {
-            __syncthreads();  // the last tile has been read
-        } else {
-            fetch_weights(shared, w, lay, s, output0);
-        }
-        if (threadIdx.x == 0) kept = tile;
-        while (fetch.more()) {
+        bool begun = false;
+#pragma unroll 1
+        do {
+            u32 v[AT_ONCE];
+            fetch.ask(v, s);
+            if (!begun && again) {
+                __syncthreads();  // the last tile has been read
+            } else if (!begun) {
+                fetch_weights(shared, w, lay, s, output0);
+            }
+            begun = true;
             fetch.put(v, cells, lay, s);
             fetch.next();
-            if (fetch.more()) fetch.ask(v, s);
-        }
+        } while (fetch.more());
+        if (threadIdx.x == 0) kept = tile;
         __syncthreads();
         Positions<TILES> positions;
         positions.begin(s);
@@ -419,4 +436,4 @@ __device__ __forceinline__ void convolve(
     TENON_ENTRY(name)
 
 KERNEL(conv_few_channels_mma_64, 4, 4)
-KERNEL(conv_few_channels_mma_32, 2, 6)
+KERNEL(conv_few_channels_mma_32, 2, 5)

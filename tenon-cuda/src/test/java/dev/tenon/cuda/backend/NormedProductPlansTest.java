@@ -1,0 +1,84 @@
+package dev.tenon.cuda.backend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.core.backend.Device;
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.Compiler;
+import dev.tenon.core.compiler.CompilerOptions;
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.normalisation.LayerNorm;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.EngineOptions;
+import dev.tenon.core.options.Precision;
+import dev.tenon.core.report.StepReport;
+import dev.tenon.cuda.lower.GpuLowering;
+import dev.tenon.cuda.port.FakeGpu;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What is planned for a product and its norm on a device of sm_90. */
+class NormedProductPlansTest {
+    private static final String PASS = "fuse-normed-products";
+
+    private static List<StepReport> steps(DType dtype, long rows, long columns, long depth, String... skip) {
+        Graph graph = GraphBuilder.build("block", g -> {
+            Value x = g.input("x", TensorType.of(dtype, rows, depth));
+            Value weight = g.input("w", TensorType.of(dtype, depth, columns));
+            Value residual = g.input("r", TensorType.of(dtype, rows, columns));
+            TensorType row = TensorType.of(dtype, columns);
+            Value sum = g.add(g.add(g.matmul(x, weight), g.input("b", row)), residual);
+            Value gamma = g.input("gamma", row);
+            g.output(
+                    "y",
+                    g.add("norm", new LayerNorm(1, 1e-12, true, true), List.of(sum, gamma, g.input("beta", row)))
+                            .getFirst());
+        });
+        Compiler compiler = new Compiler(
+                CompilerOptions.defaults().withSkip(Set.of(skip)), node -> GpuLowering.claims(node, Precision.FAST));
+        Map<String, TensorType> types = new HashMap<>();
+        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
+        Plan plan = compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
+                .plan();
+        Device device = GpuDevice.open(FakeGpu.platform(FakeGpu.compiler(source -> {})), 0, EngineOptions.defaults());
+        return device.compile(plan, device.newConstants(), CompileOptions.defaults())
+                .steps();
+    }
+
+    @Test
+    void manyRowsAreMadeInOneLaunch() {
+        List<StepReport> steps = steps(DType.F16, 32768, 384, 1536);
+        assertThat(steps).hasSize(1);
+        assertThat(steps.getFirst().tier())
+                .isEqualTo("matmul_norm, tiles of 128x192, 2 blocks a row, f16, bias, residual, layer_norm");
+        assertThat(steps(DType.BF16, 32768, 768, 768).getFirst().tier())
+                .isEqualTo("matmul_norm, tiles of 128x192, 4 blocks a row, bf16, bias, residual, layer_norm");
+    }
+
+    @Test
+    void fewerRowsAreMadeApartInOneStepThatSaysWhy() {
+        List<StepReport> steps = steps(DType.F16, 1024, 384, 384);
+        assertThat(steps).hasSize(1);
+        assertThat(steps.getFirst().tier()).contains("bias, residual; layernorm");
+        assertThat(steps.getFirst().passedOver().getFirst()).matches("matmul_norm: .* us by the model, .*");
+    }
+
+    @Test
+    void productsOfResidentLaunchesStayNodes() {
+        assertThat(steps(DType.F16, 512, 384, 384)).hasSize(2);
+    }
+
+    @Test
+    void othersStayTwoSteps() {
+        assertThat(steps(DType.F32, 32768, 384, 384)).hasSize(2);
+        assertThat(steps(DType.F16, 32768, 312, 384)).hasSize(2);
+        assertThat(steps(DType.F16, 32768, 384, 384, PASS)).hasSize(2);
+    }
+}
