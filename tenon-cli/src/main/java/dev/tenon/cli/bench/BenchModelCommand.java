@@ -12,6 +12,7 @@ import dev.tenon.cli.model.CompileSettings;
 import dev.tenon.cli.model.DefaultModel;
 import dev.tenon.cli.model.FirstResult;
 import dev.tenon.cli.model.ModelInputs;
+import dev.tenon.cli.model.PassOptions;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
@@ -81,6 +82,9 @@ final class BenchModelCommand implements Callable<Integer> {
     CompileSettings settings = new CompileSettings();
 
     @Mixin
+    PassOptions passes = new PassOptions();
+
+    @Mixin
     DeviceOptions device = new DeviceOptions();
 
     @Override
@@ -98,8 +102,7 @@ final class BenchModelCommand implements Callable<Integer> {
             for (int threads : threads(cpu)) {
                 try (Engine runtime =
                                 Engine.open(device.target(), device.options().withThreads(threads));
-                        CompiledModel compiled =
-                                runtime.compile(onnx.graph(), settings.apply(CompileOptions.defaults()));
+                        CompiledModel compiled = runtime.compile(onnx.graph(), options());
                         Session session = compiled.newSession()) {
                     for (Sizes shape : shapes.isEmpty() ? defaultShapes(dims.size()) : shapes) {
                         progress.say(file.getFileName() + " " + shape + (cpu ? ", " + threads + " thread(s) …" : " …"));
@@ -134,6 +137,11 @@ final class BenchModelCommand implements Callable<Integer> {
             out.println(first);
         }
         return 0;
+    }
+
+    private CompileOptions options() {
+        return settings.apply(CompileOptions.defaults())
+                .withCompiler(passes.compiler(spec.commandLine().getErr()));
     }
 
     /** Whether the JVM has compiled the loops of the model; says meanwhile what it waits for. */

@@ -11,7 +11,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 
 /** Which passes run, and after which the graph is printed. */
-final class PassOptions {
+public final class PassOptions {
     private static final String AFTER = "after:";
     private static final String ALL = "all";
 
@@ -55,7 +55,7 @@ final class PassOptions {
     }
 
     /** The compiler's options; graphs are printed to {@code err}. */
-    CompilerOptions compiler(PrintWriter err) {
+    public CompilerOptions compiler(PrintWriter err) {
         CompilerOptions options = CompilerOptions.defaults().withSkip(skip);
         String after = dumpIr;
         return after == null
