@@ -113,11 +113,18 @@ final class FewChannelsCases {
                     new long[] {1, 3, 19, 24}, 96, new long[] {3, 5}, new long[] {2, 1}, List.of(3L, 1L), 1, 2, 2, 0),
             // lines of x that begin at odd elements, where windows begin at even ones and at odd ones
             Sizes.of(new long[] {2, 3, 27, 35}, 128, 4, 4, 1),
+            // lines of x that are whole chunks of 16 bytes, windows at even and at odd elements
+            Sizes.of(new long[] {2, 3, 31, 64}, 40, 3, 2, 1),
+            Sizes.of(new long[] {1, 3, 40, 48}, 64, 7, 2, 2),
+            Sizes.of(new long[] {2, 4, 17, 26}, 24, 5, 1, 2),
+            Sizes.of(new long[] {1, 1, 20, 400}, 8, new long[] {1, 400}, new long[] {3, 2}, 0, 150, 0, 7),
             Sizes.of(new long[] {2, 3, 14, 17}, 32, 5, 3, 2));
 
     /** Elements of windows per line are odd, then even. */
     private static final List<Sizes> ODD_AND_EVEN = List.of(
-            Sizes.of(new long[] {2, 3, 19, 22}, 32, 3, 2, 1), Sizes.of(new long[] {1, 1, 13, 15}, 16, 4, 1, 1));
+            Sizes.of(new long[] {2, 3, 19, 22}, 32, 3, 2, 1),
+            Sizes.of(new long[] {2, 3, 19, 24}, 32, 3, 2, 1),
+            Sizes.of(new long[] {1, 1, 13, 15}, 16, 4, 1, 1));
 
     /** What holds elements that are not finite. */
     private enum Special {

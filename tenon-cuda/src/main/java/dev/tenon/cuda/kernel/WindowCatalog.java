@@ -206,7 +206,7 @@ public final class WindowCatalog {
             "convolution/conv_few_channels_mma.cu",
             List.of("conv_few_channels_mma_64", "conv_few_channels_mma_32"),
             Stream.of(DType.F16, DType.BF16).map(KernelVariant::of).toList(),
-            together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, F32, F32, I32)));
+            together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, F32, F32, I32, I32)));
 
     /** What a library's convolution still lacks. */
     public static final KernelFile CONV_FINISH = file(

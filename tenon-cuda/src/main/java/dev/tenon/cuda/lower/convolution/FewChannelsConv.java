@@ -115,7 +115,7 @@ final class FewChannelsConv {
                         context.kernels().kernel(plan.file(), plan.entry(), KernelVariant.of(operands.dtype())), shape)
                 .struct(words());
         List<LaunchStep.Work> works = new ArrayList<>(
-                List.of(plan.rest(operands.activation(launch)).build()));
+                List.of(plan.rest(operands.activation(launch), geometry).build()));
         if (mends) {
             works.add(ConvMend.of(geometry, operands, operands.epilogue(), context));
         }
@@ -152,6 +152,6 @@ final class FewChannelsConv {
         for (ToLongFunction<ConvGeometry.Axis> field : pairs) {
             words = LongStream.concat(words, geometry.axes().stream().mapToLong(field));
         }
-        return LongStream.concat(words, plan.words()).toArray();
+        return LongStream.concat(words, plan.words(geometry)).toArray();
     }
 }
