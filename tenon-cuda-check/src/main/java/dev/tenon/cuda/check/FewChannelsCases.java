@@ -120,6 +120,11 @@ final class FewChannelsCases {
             Sizes.of(new long[] {1, 1, 20, 400}, 8, new long[] {1, 400}, new long[] {3, 2}, 0, 150, 0, 7),
             Sizes.of(new long[] {2, 3, 14, 17}, 32, 5, 3, 2));
 
+    /** Blocks take several tiles: on a device of few multiprocessors, on a large one. */
+    private static final Sizes TILES = Sizes.of(new long[] {3, 3, 151, 136}, 32, 3, 2, 1);
+
+    private static final Sizes MANY_TILES = Sizes.of(new long[] {8, 3, 266, 272}, 8, 3, 2, 1);
+
     /** Elements of windows per line are odd, then even. */
     private static final List<Sizes> ODD_AND_EVEN = List.of(
             Sizes.of(new long[] {2, 3, 19, 22}, 32, 3, 2, 1),
@@ -150,6 +155,12 @@ final class FewChannelsCases {
                     Epilogue epilogue = EPILOGUES.get(turn++ % EPILOGUES.size());
                     addEach(cases, sizes, new Variant(type, last, epilogue, false, Special.NOTHING));
                 }
+            }
+            addEach(cases, TILES, new Variant(type, true, EPILOGUES.getFirst(), false, Special.NOTHING));
+            if (type != DType.F32) {
+                Epilogue silu = EPILOGUES.get(1);
+                KernelCase many = each(MANY_TILES, new Variant(type, type == DType.F16, silu, true, Special.NOTHING));
+                cases.add(new KernelCase(many.kernel(), many.what(), true, many.check()));
             }
             for (Sizes sizes : ODD_AND_EVEN) {
                 for (boolean last : new boolean[] {true, false}) {

@@ -32,6 +32,9 @@ record FewChannelsMmaTiles(
     /** Output channels of a warp. */
     private static final int SIDE = 32;
 
+    private static final int WARP = 32;
+    private static final int OUTPUTS = 8;
+
     /** Columns of a tile, binary logarithms: products are of 16 neighbouring positions. */
     private static final int LEAST_COLUMNS = 4;
 
@@ -47,8 +50,10 @@ record FewChannelsMmaTiles(
     /** Elements of a line, and tiles, are divided as floats. */
     private static final long LARGE = 1L << 22;
 
-    /** Weights are counted in 32 bits. */
-    private static final long MOST_WEIGHTS = 1L << 30;
+    /** Weights, and results of a tile's rows, are counted in 32 bits. */
+    private static final long MOST_ELEMENTS = 1L << 30;
+
+    private static final long MOST_ROWS = 32;
 
     /** Shared memory of a multiprocessor, as blocks use it. */
     private static final long MULTIPROCESSOR_SHARED = 200 << 10;
@@ -64,14 +69,14 @@ record FewChannelsMmaTiles(
     private static final double BEGINNING = 300;
 
     private static final double TILE = 250;
-    private static final double WEIGHT = 25;
-    private static final double COPIED = 10;
+    private static final double WEIGHT = 23;
+    private static final double COPIED = 13;
     private static final double WORD = 12;
     /** Per step, per step and 16 positions, per position of a thread. */
     private static final double MULTIPLIED = 15;
 
     private static final double PRODUCTS = 20;
-    private static final double STORED = 20;
+    private static final double STORED = 28;
 
     /**
      * A kernel of {@code conv_few_channels_mma.cu}.
@@ -97,7 +102,8 @@ record FewChannelsMmaTiles(
         }
         long reach = Math.max(wide.input(), SizeMath.estimate(wide.output(), wide.stride()) + wide.before());
         long weights = SizeMath.estimate(geometry.outputs() + SIDE * WARPS, geometry.cells(), geometry.channels());
-        if (SizeMath.estimate(reach, geometry.channels()) >= LARGE || weights >= MOST_WEIGHTS) {
+        long result = SizeMath.estimate(wide.output(), geometry.last() ? geometry.outputs() : 1, MOST_ROWS);
+        if (SizeMath.estimate(reach, geometry.channels()) >= LARGE || Math.max(weights, result) >= MOST_ELEMENTS) {
             return "lines of " + wide.input() + " cells, or the weights, are too long";
         }
         return of(geometry, 1)
@@ -172,7 +178,7 @@ record FewChannelsMmaTiles(
         double tile = TILE
                 + fetched(geometry)
                 + steps * (MULTIPLIED + PRODUCTS * form.positions / 16)
-                + STORED * form.positions / STEP * 2;
+                + STORED * form.positions * SIDE / OUTPUTS / WARP;
         double warp = BEGINNING + WEIGHT * shares * SIDE * STEP * steps / THREADS + turns * tile;
         double rate = RATE * Math.min(1, all * WARPS / WARPS_FOR_RATE);
         return START + (turns - 1) * LATENCY + all * WARPS * warp / rate;

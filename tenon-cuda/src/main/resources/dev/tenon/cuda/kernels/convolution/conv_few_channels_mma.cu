@@ -89,14 +89,17 @@ __device__ __forceinline__ void fetch_chunks(u16* cells, const T* x, const Posit
     const u32 height = static_cast<u32>(s.input[0]);
     if (group >= groups) return;
     const uint4* const image = reinterpret_cast<const uint4*>(x + tile.image * s.x_image);
+    const i64 down = static_cast<i64>(groups) * pitch;
+    const int next = groups * each;
 #pragma unroll 1
     for (int chunk = static_cast<int>(threadIdx.x) - group * each; chunk < each; chunk += THREADS) {
         const bool inside = static_cast<u32>(start + chunk) < static_cast<u32>(pitch);
+        const u32 seen = inside ? height : 0u;
         const uint4* from = image + (static_cast<i64>(top + group) * pitch + start + chunk);
         uint4* to = reinterpret_cast<uint4*>(cells) + group * each + chunk;
-#pragma unroll 1
-        for (int i = group; i < tile.high; i += groups, from += static_cast<i64>(groups) * pitch, to += groups * each) {
-            copy_async_16_if(to, from, inside && static_cast<u32>(top + i) < height);
+#pragma unroll 4
+        for (int i = group; i < tile.high; i += groups, from += down, to += next) {
+            copy_async_16_if(to, from, static_cast<u32>(top + i) < seen);
         }
     }
 }
@@ -328,7 +331,7 @@ struct Positions {
         }
     }
 
-    // For the positions of the result: their number t, and the elements from y to the first output channel.
+    // For the thread's positions: their number t, the elements from y to the first output channel, and whether it is a result.
     template <int STRIDE, typename Do>
     __device__ __forceinline__ void each(const PositionTile& tile, const FewChannelsSizes& s, i64 output, Do act) {
         const int across = static_cast<int>(s.output[1]);
@@ -340,7 +343,7 @@ struct Positions {
         for (int t = 0; t < R; t += STRIDE) {
             const int v = row(t / 2, s);
             const int u = column(t / 2, s) + place(t % 2);
-            if (v < rows && u < columns) act(t, start + static_cast<i64>(v * across + u) * apart);
+            act(t, start + (v * across + u) * apart, v < rows && u < columns);
         }
     }
 
@@ -350,14 +353,16 @@ struct Positions {
     __device__ __forceinline__ void add_residual(const T* residual, const PositionTile& tile, const FewChannelsSizes& s, i64 output) {
         if (output >= s.outputs) return;
         if (!neighbours) {
-            each<1>(tile, s, output, [&](int t, i64 at) {
+            each<1>(tile, s, output, [&](int t, i64 at, bool there) {
+                if (!there) return;
                 const uint4 v = *reinterpret_cast<const uint4*>(residual + at);
                 const u32 two[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o++) sums.at[t][o] += o % 2 == 0 ? low(two[o / 2]) : high(two[o / 2]);
             });
         } else if (paired(s)) {
-            each<2>(tile, s, output, [&](int t, i64 at) {
+            each<2>(tile, s, output, [&](int t, i64 at, bool there) {
+                if (!there) return;
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o++) {
                     const u32 two = *reinterpret_cast<const u32*>(residual + at + o * s.y_channel);
@@ -366,7 +371,8 @@ struct Positions {
                 }
             });
         } else {
-            each<1>(tile, s, output, [&](int t, i64 at) {
+            each<1>(tile, s, output, [&](int t, i64 at, bool there) {
+                if (!there) return;
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o++) sums.at[t][o] += to_compute(residual[at + o * s.y_channel]);
             });
@@ -376,21 +382,23 @@ struct Positions {
     __device__ __forceinline__ void store(T* y, const PositionTile& tile, const FewChannelsSizes& s, i64 output) {
         if (output >= s.outputs) return;
         if (!neighbours) {
-            each<1>(tile, s, output, [&](int t, i64 at) {
+            each<1>(tile, s, output, [&](int t, i64 at, bool there) {
                 u32 two[4];
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o += 2) two[o / 2] = to_pair(sums.at[t][o], sums.at[t][o + 1], T());
-                store_16(y + at, two);
+                if (there) store_16(y + at, two);
             });
         } else if (paired(s)) {
-            each<2>(tile, s, output, [&](int t, i64 at) {
+            each<2>(tile, s, output, [&](int t, i64 at, bool there) {
+                if (!there) return;
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o++) {
                     *reinterpret_cast<u32*>(y + at + o * s.y_channel) = to_pair(sums.at[t][o], sums.at[t + 1][o], T());
                 }
             });
         } else {
-            each<1>(tile, s, output, [&](int t, i64 at) {
+            each<1>(tile, s, output, [&](int t, i64 at, bool there) {
+                if (!there) return;
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o++) y[at + o * s.y_channel] = From<T>::of(sums.at[t][o]);
             });
