@@ -176,8 +176,7 @@ final class FewChannelsCases {
     private static void addEach(List<KernelCase> to, Sizes sizes, Variant variant) {
         to.add(each(sizes, variant));
         if (variant.type != DType.F32 && sizes.isDense()) {
-            to.add(each(
-                    sizes, new Variant(variant.type, variant.last, variant.epilogue, true, variant.special)));
+            to.add(each(sizes, new Variant(variant.type, variant.last, variant.epilogue, true, variant.special)));
         }
     }
 
@@ -196,8 +195,8 @@ final class FewChannelsCases {
             StepRun.Result result = new StepRun(stage).with(form).run(op, inputs);
             String tier = result.step().tier();
             if (!tier.contains(PLAIN) || tier.contains(TENSORS) != variant.tensors) {
-                throw new AssertionError(
-                        tier + " is not " + variant.kernel() + ": " + result.step().passedOver());
+                throw new AssertionError(tier + " is not " + variant.kernel() + ": "
+                        + result.step().passedOver());
             }
             Tolerance.of(type, sizes.depth())
                     .check(tier, Interpreter.run(op, inputs).getFirst(), result.output());

@@ -7,8 +7,8 @@ import java.util.stream.LongStream;
 
 /** How one of the kernels for few channels cuts a convolution. Immutable. */
 sealed interface FewChannelsPlan permits FewChannelsTiles, FewChannelsMmaTiles {
-    /** What a block has on every device. */
-    long MOST_SHARED = 48 << 10;
+    /** What a block has on every device, less what the kernels declare. */
+    long MOST_SHARED = (48 << 10) - 256;
 
     KernelFile file();
 

@@ -13,7 +13,7 @@
 // Launch: 128 threads; grid (any number of blocks, parts of 32 shares output channels at most 65535). The warps of a share make the tile
 // together, 2^columns positions wide, at least 16; blocks take every gridDim.x-th of the `tiles`.
 // Dynamic shared memory: the weights as fragments, 1024 bytes a share and step; the table of pairs, 64 bytes a step; the cells (Layout).
-// x, w, y and the rest lie as in conv_few_channels.cu.
+// x, w, y and the rest lie as in conv_few_channels.cu; x and bias begin on 16-byte boundaries.
 // Variants: TENON_T one of f16, bf16. From sm_80 on.
 #include "few_channels.cuh"
 

@@ -66,7 +66,8 @@ class FewChannelsMmaTilesTest {
     @Test
     void itIsFasterThanPlainProductsByTheModel() {
         ConvGeometry geometry = stem(1, 3, 640, 32, 3, 2, true);
-        double plain = FewChannelsTiles.of(geometry, MULTIPROCESSORS).orElseThrow().microseconds(geometry, MULTIPROCESSORS);
+        double plain =
+                FewChannelsTiles.of(geometry, MULTIPROCESSORS).orElseThrow().microseconds(geometry, MULTIPROCESSORS);
         assertThat(of(geometry).microseconds(geometry, MULTIPROCESSORS)).isBetween(4.0, plain / 2);
     }
 
