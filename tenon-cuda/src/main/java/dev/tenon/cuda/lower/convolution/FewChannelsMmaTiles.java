@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
  * How {@code conv_few_channels_mma} cuts a convolution: the tile of positions, and how many warps share it by their
  * output channels. Chosen by a model of time whose constants are predictions: they come from counting instructions.
  *
- * @param shares of 32 output channels per block
+ * @param shares of the output channels of a block, a warp's each
  * @param rows positions of a tile
  * @param columns positions of a tile, the binary logarithm
  * @param tiles of all images
@@ -29,7 +29,7 @@ record FewChannelsMmaTiles(
     private static final int CAPABILITY = 80;
     private static final int THREADS = 128;
     private static final int WARPS = 4;
-    /** Output channels of a warp. */
+    /** Output channels of one side of a warp. */
     private static final int SIDE = 32;
 
     private static final int WARP = 32;
@@ -43,7 +43,7 @@ record FewChannelsMmaTiles(
     private static final int STEP = 8;
     /** Elements of 16 bytes. */
     private static final int CHUNK = 8;
-    /** Shared memory of a step: the table's entries, and the weights per share. */
+    /** Shared memory of a step: the table's entries, and the weights per side. */
     private static final int TABLE_BYTES = 64;
 
     private static final int WEIGHT_BYTES = 1024;
@@ -72,21 +72,27 @@ record FewChannelsMmaTiles(
     private static final double WEIGHT = 23;
     private static final double COPIED = 13;
     private static final double WORD = 12;
-    /** Per step, per step and 16 positions, per position of a thread. */
-    private static final double MULTIPLIED = 15;
+    /** Per step, and there per 16 positions for their cells and per side of them; per position and side of a thread. */
+    private static final double MULTIPLIED = 16;
 
-    private static final double PRODUCTS = 20;
+    private static final double LOADED = 12;
+    private static final double PRODUCTS = 4;
     private static final double STORED = 28;
 
     /**
      * A kernel of {@code conv_few_channels_mma.cu}.
      *
      * @param positions of a warp
+     * @param sides of 32 output channels of a warp
      * @param resident blocks of a multiprocessor
      */
-    record Form(int positions, int resident) {}
+    record Form(int positions, int sides, int resident) {
+        int outputs() {
+            return sides * SIDE;
+        }
+    }
 
-    static final List<Form> FORMS = List.of(new Form(64, 4), new Form(32, 5));
+    static final List<Form> FORMS = List.of(new Form(64, 1, 4), new Form(32, 1, 5), new Form(32, 2, 4));
 
     /** Why the kernel does not take a convolution that {@link FewChannelsConv} takes; empty where it does. */
     static String refusal(ConvGeometry geometry, DType dtype, Architecture architecture) {
@@ -101,7 +107,7 @@ record FewChannelsMmaTiles(
             return "cells of its windows lie side by side along rows";
         }
         long reach = Math.max(wide.input(), SizeMath.estimate(wide.output(), wide.stride()) + wide.before());
-        long weights = SizeMath.estimate(geometry.outputs() + SIDE * WARPS, geometry.cells(), geometry.channels());
+        long weights = SizeMath.estimate(geometry.outputs() + 2 * SIDE * WARPS, geometry.cells(), geometry.channels());
         long result = SizeMath.estimate(wide.output(), geometry.last() ? geometry.outputs() : 1, MOST_ROWS);
         if (SizeMath.estimate(reach, geometry.channels()) >= LARGE || Math.max(weights, result) >= MOST_ELEMENTS) {
             return "lines of " + wide.input() + " cells, or the weights, are too long";
@@ -130,7 +136,7 @@ record FewChannelsMmaTiles(
         ConvGeometry.Axis wide = geometry.axes().getLast();
         long tiles = SizeMath.estimate(
                 geometry.batch(), Math.ceilDiv(high.output(), rows), Math.ceilDiv(wide.output(), 1L << columns));
-        long parts = Math.ceilDiv(geometry.outputs(), (long) shares * SIDE);
+        long parts = Math.ceilDiv(geometry.outputs(), (long) shares * form.outputs());
         long lines = FewChannelsTiles.reach(high, rows);
         long line = SizeMath.estimate(FewChannelsTiles.reach(wide, 1L << columns), geometry.channels());
         int lead = lead(geometry);
@@ -138,7 +144,7 @@ record FewChannelsMmaTiles(
                 ? SizeMath.estimate(lines, Math.ceilDiv(lead + line, (long) CHUNK), CHUNK)
                 : SizeMath.estimate(lines, line + line % 2) + 2;
         long cells = SizeMath.estimate(copies(geometry), Math.min(copy, MOST_SHARED), DType.F16.bytes());
-        long shared = SizeMath.estimate(steps(geometry), TABLE_BYTES + (long) shares * WEIGHT_BYTES) + cells;
+        long shared = SizeMath.estimate(steps(geometry), TABLE_BYTES + (long) shares * form.sides * WEIGHT_BYTES) + cells;
         long fit = Math.clamp(MULTIPROCESSOR_SHARED / Math.max(shared, 1), 1, form.resident);
         long rounds = Math.ceilDiv(SizeMath.estimate(tiles, parts), fit * multiprocessors);
         return new FewChannelsMmaTiles(
@@ -175,11 +181,13 @@ record FewChannelsMmaTiles(
         double all = Math.ceil((double) blocks * parts / multiprocessors);
         double turns = Math.ceil((double) tiles / blocks);
         long steps = steps(geometry);
+        double sixteens = form.positions / 16.0;
         double tile = TILE
                 + fetched(geometry)
-                + steps * (MULTIPLIED + PRODUCTS * form.positions / 16)
-                + STORED * form.positions * SIDE / OUTPUTS / WARP;
-        double warp = BEGINNING + WEIGHT * shares * SIDE * STEP * steps / THREADS + turns * tile;
+                + steps * (MULTIPLIED + sixteens * (LOADED + PRODUCTS * form.sides))
+                + STORED * form.positions * form.outputs() / OUTPUTS / WARP;
+        double words = (double) shares * form.outputs() * STEP * steps / THREADS;
+        double warp = BEGINNING + WEIGHT * words + turns * tile;
         double rate = RATE * Math.min(1, all * WARPS / WARPS_FOR_RATE);
         return START + (turns - 1) * LATENCY + all * WARPS * warp / rate;
     }
@@ -210,7 +218,7 @@ record FewChannelsMmaTiles(
 
     @Override
     public String entry() {
-        return "conv_few_channels_mma_" + form.positions;
+        return "conv_few_channels_mma_" + form.positions + "x" + form.outputs();
     }
 
     @Override

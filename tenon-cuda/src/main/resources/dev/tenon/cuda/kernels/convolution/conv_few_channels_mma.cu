@@ -1,6 +1,6 @@
 // The convolution of conv_few_channels.cu in 16 bits on tensor cores, of windows whose cells lie side by side along rows (dilation 1).
 //
-//   conv_few_channels_mma_64 _32   64 or 32 positions of 32 output channels per warp
+//   conv_few_channels_mma_64x32 _32x32 _32x64   so many positions and output channels per warp
 //
 // In a line of cells in shared memory, channels innermost, the elements that a window has there follow each other. They are counted in pairs,
 // of which the first or last may have one alone, and k of the product runs over the pairs of all lines of the window, in steps of 8. A pair is
@@ -10,9 +10,10 @@
 // innermost, and windows are an even number of elements apart. Else lead is -1: words are taken apart, and where windows may begin at odd
 // elements, a second copy of the cells lies one element further on.
 //
-// Launch: 128 threads; grid (any number of blocks, parts of 32 shares output channels at most 65535). The warps of a share make the tile
-// together, 2^columns positions wide, at least 16; blocks take every gridDim.x-th of the `tiles`.
-// Dynamic shared memory: the weights as fragments, 1024 bytes a share and step; the table of pairs, 64 bytes a step; the cells (Layout).
+// Launch: 128 threads; grid (any number of blocks, parts of as many shares of output channels at most 65535). The warps of a share make the
+// tile together, 2^columns positions wide, at least 16; blocks take every gridDim.x-th of the `tiles`.
+// Dynamic shared memory: the weights as fragments, 1024 bytes a step and 32 output channels; the table of pairs, 64 bytes a step; the cells
+// (Layout).
 // x, w, y and the rest lie as in conv_few_channels.cu; x and bias begin on 16-byte boundaries.
 // Variants: TENON_T one of f16, bf16. From sm_80 on.
 #include "few_channels.cuh"
@@ -20,7 +21,7 @@
 typedef TENON_T T;
 
 constexpr int THREADS = 128;
-constexpr int SIDE = 32;     // output channels of a warp: 4 products wide
+constexpr int SIDE = 32;     // output channels of 4 products
 constexpr int STEP = 8;      // pairs of k
 constexpr int CHUNK = 8;     // elements of 16 bytes
 
@@ -40,6 +41,7 @@ __device__ __forceinline__ float high(u32 two) { return to_compute(T{static_cast
 
 // Where cells and pairs lie in shared memory.
 struct Layout {
+    int sides;   // of the block
     int across;  // elements of a window in a line
     int odd;     // 1 where a line's first pair has one element alone, its second
     int pairs;   // of a window in a line
@@ -48,7 +50,8 @@ struct Layout {
     int start;   // from the first line to its first pair
     int copy;    // from the cells to their copy; 0 for none
 
-    __device__ __forceinline__ Layout(const FewChannelsSizes& s, const PositionTile& tile, int lead) {
+    __device__ __forceinline__ Layout(const FewChannelsSizes& s, const PositionTile& tile, int lead, int each) {
+        sides = static_cast<int>(s.shares) * each;
         const int channels = static_cast<int>(s.channels);
         const int length = tile.wide * channels;
         const bool chunks = lead >= 0;
@@ -61,12 +64,8 @@ struct Layout {
         copy = chunks || static_cast<int>(s.stride[1]) * channels % 2 == 0 ? 0 : tile.high * line + 2;
     }
 
-    __device__ __forceinline__ uint2* table(uint4* shared, const FewChannelsSizes& s) const {
-        return reinterpret_cast<uint2*>(shared + static_cast<int>(s.shares) * steps * 64);
-    }
-    __device__ __forceinline__ u16* cells(uint4* shared, const FewChannelsSizes& s) const {
-        return reinterpret_cast<u16*>(table(shared, s) + steps * STEP);
-    }
+    __device__ __forceinline__ uint2* table(uint4* shared) const { return reinterpret_cast<uint2*>(shared + sides * steps * 64); }
+    __device__ __forceinline__ u16* cells(uint4* shared) const { return reinterpret_cast<u16*>(table(shared) + steps * STEP); }
 
     // Zeros that stand beside the last pair of a line, and of all lines of the copy.
     __device__ __forceinline__ void pad(u16* cells, const FewChannelsSizes& s, const PositionTile& tile) const {
@@ -212,9 +211,10 @@ struct Fetch {
     }
 };
 
-// Brings the weights of the output channels from `output0` on into shared memory, a lane's words of a step in two pieces of 16 bytes. Lane 4 g + t
+// Brings the weights of the output channels from `output0` on into shared memory, a lane's words of a step and side in two pieces of 16 bytes. Lane 4 g + t
 // has of product j the pairs t and t + 4 of the output channel 8 (g / 2) + 2 j + g % 2, so that a lane's sums of a position are those of 8
 // neighbouring channels. The table has for each pair the words from a window's first, and what counts of it.
+template <int SIDES>
 __device__ __forceinline__ void fetch_weights(uint4* shared, const T* w, const Layout& lay, const FewChannelsSizes& s, int output0) {
     const int all = lay.steps * STEP;
     const int bits = all <= 16 ? 4 : all <= 32 ? 5 : all <= 64 ? 6 : 7;
@@ -233,15 +233,17 @@ __device__ __forceinline__ void fetch_weights(uint4* shared, const T* w, const L
         const bool two = i < s.kernel[0] && first + 1 < lay.across;
         if (group == 0) {
             const int at = one || two ? i * static_cast<int>(s.dilation[0]) * lay.line + first + lay.odd : 0;
-            lay.table(shared, s)[p] = make_uint2(static_cast<u32>(at) / 2, (one ? 0xffffu : 0u) | (two ? 0xffff0000u : 0u));
+            lay.table(shared)[p] = make_uint2(static_cast<u32>(at) / 2, (one ? 0xffffu : 0u) | (two ? 0xffff0000u : 0u));
         }
         const int cell = first < 0 ? 0 : quotient(first, channels);
         const int channel = first - cell * channels;  // -1 before the first
         const int begin = (i * static_cast<int>(s.kernel[1]) + cell) * over + channel * aside;
         const int beside = channel + 1 < channels ? aside : over - channel * aside;
-        u32* to = reinterpret_cast<u32*>(shared) + (p / STEP * 64 + p % 4) * 4 + p / 4 % 2;
+        u32* const start = reinterpret_cast<u32*>(shared) + (p / STEP * (SIDES * 64) + p % 4) * 4 + p / 4 % 2;
 #pragma unroll 1
-        for (int side = 0; side < SIDE * s.shares; side += SIDE, to += lay.steps * 256) {
+        for (int number = 0; number < lay.sides; number++) {
+            const int side = number * SIDE;
+            u32* const to = start + (number / SIDES * lay.steps * SIDES + number % SIDES) * 256;
 #pragma unroll 1
             for (int o = group; o < 8; o += groups) {
                 const T* from = w + ((output0 + side + o) * down + begin);
@@ -261,12 +263,12 @@ __device__ __forceinline__ void fetch_weights(uint4* shared, const T* w, const L
     }
 }
 
-// What a thread makes: 8 output channels of 2 TILES positions.
-template <int TILES>
+// What a thread makes: 2 TILES positions of 8 output channels of each of SIDES sides.
+template <int TILES, int SIDES>
 struct Positions {
-    static constexpr int R = 2 * TILES;
+    static constexpr int PLACES = 2 * TILES;
 
-    PositionSums<R> sums;
+    PositionSums<SIDES * PLACES> sums;
     int number;       // in the tile, of the warp's first position
     bool neighbours;  // the two positions among 16 are neighbours, for y with positions innermost
 
@@ -287,51 +289,67 @@ struct Positions {
 
     // `weights` and `table` of this lane.
     __device__ __forceinline__ void multiply(
-        const u16* cells, const uint4* weights, const uint2* table, const Layout& lay, const FewChannelsSizes& s, const T* bias) {
-        u32 begin[OUTPUTS / 2] = {};
-        if (bias) {
-            const uint4 v = *reinterpret_cast<const uint4*>(bias);
-            begin[0] = v.x, begin[1] = v.y, begin[2] = v.z, begin[3] = v.w;
-        }
+        const u16* cells, const uint4* weights, const uint2* table, const Layout& lay, const FewChannelsSizes& s, const T* bias, i64 output) {
         const int below = static_cast<int>(s.stride[0]) * lay.line;
         const int aside = static_cast<int>(s.stride[1]) * static_cast<int>(s.channels);
         int shift[2];  // words to the thread's positions
 #pragma unroll
         for (int h = 0; h < 2; h++) shift[h] = (place(h) * aside + (place(h) * aside % 2 == 0 ? 0 : lay.copy + 1)) / 2;
-        const u32* from[R];
-        float d[TILES][4][4];
+        const u32* from[PLACES];
 #pragma unroll
-        for (int t = 0; t < R; t++) {
+        for (int t = 0; t < PLACES; t++) {
             from[t] = reinterpret_cast<const u32*>(cells) + (lay.start + row(t / 2, s) * below + column(t / 2, s) * aside) / 2 + shift[t % 2];
+        }
+        float d[SIDES][TILES][4][4];
 #pragma unroll
-            for (int o = 0; o < OUTPUTS; o++) d[t / 2][o / 2][t % 2 * 2 + o % 2] = o % 2 == 0 ? low(begin[o / 2]) : high(begin[o / 2]);
+        for (int k = 0; k < SIDES; k++) {
+            uint4 v = {};
+            if (bias && output + k * SIDE < s.outputs) v = *reinterpret_cast<const uint4*>(bias + output + k * SIDE);
+            const u32 two[OUTPUTS / 2] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+            for (int t = 0; t < PLACES; t++) {
+#pragma unroll
+                for (int o = 0; o < OUTPUTS; o++) d[k][t / 2][o / 2][t % 2 * 2 + o % 2] = o % 2 == 0 ? low(two[o / 2]) : high(two[o / 2]);
+            }
         }
         const uint2* const end = table + lay.steps * STEP;
 #pragma unroll 1
         do {
-            const uint4 one = weights[0];
-            const uint4 other = weights[32];
             const uint2 near = table[0];
             const uint2 far = table[STEP / 2];
-            const u32 b[4][2] = {{one.x, one.y}, {one.z, one.w}, {other.x, other.y}, {other.z, other.w}};
+            u32 a[TILES][4];
 #pragma unroll
             for (int i = 0; i < TILES; i++) {
-                const u32 a[4] = {
-                    from[2 * i][near.x] & near.y, from[2 * i + 1][near.x] & near.y, from[2 * i][far.x] & far.y, from[2 * i + 1][far.x] & far.y};
-#pragma unroll
-                for (int j = 0; j < 4; j++) mma_16816(d[i][j], a, b[j], T());
+                a[i][0] = from[2 * i][near.x] & near.y;
+                a[i][1] = from[2 * i + 1][near.x] & near.y;
+                a[i][2] = from[2 * i][far.x] & far.y;
+                a[i][3] = from[2 * i + 1][far.x] & far.y;
             }
-            weights += 64;
+#pragma unroll
+            for (int k = 0; k < SIDES; k++) {
+                const uint4 one = weights[k * 64];
+                const uint4 other = weights[k * 64 + 32];
+                const u32 b[4][2] = {{one.x, one.y}, {one.z, one.w}, {other.x, other.y}, {other.z, other.w}};
+#pragma unroll
+                for (int i = 0; i < TILES; i++) {
+#pragma unroll
+                    for (int j = 0; j < 4; j++) mma_16816(d[k][i][j], a[i], b[j], T());
+                }
+            }
+            weights += SIDES * 64;
             table += STEP;
         } while (table < end);
 #pragma unroll
-        for (int t = 0; t < R; t++) {
+        for (int k = 0; k < SIDES; k++) {
 #pragma unroll
-            for (int o = 0; o < OUTPUTS; o++) sums.at[t][o] = d[t / 2][o / 2][t % 2 * 2 + o % 2];
+            for (int t = 0; t < PLACES; t++) {
+#pragma unroll
+                for (int o = 0; o < OUTPUTS; o++) sums.at[k * PLACES + t][o] = d[k][t / 2][o / 2][t % 2 * 2 + o % 2];
+            }
         }
     }
 
-    // For the thread's positions: their number t, the elements from y to the first output channel, and whether it is a result.
+    // For the thread's positions and sides: which of the sums, the elements from y to the first output channel, and whether it is a result.
     template <int STRIDE, typename Do>
     __device__ __forceinline__ void each(const PositionTile& tile, const FewChannelsSizes& s, i64 output, Do act) {
         const int across = static_cast<int>(s.output[1]);
@@ -340,10 +358,14 @@ struct Positions {
         const int rows = static_cast<int>(s.output[0]) - tile.row;
         const int columns = across - tile.column;
 #pragma unroll
-        for (int t = 0; t < R; t += STRIDE) {
-            const int v = row(t / 2, s);
-            const int u = column(t / 2, s) + place(t % 2);
-            act(t, start + (v * across + u) * apart, v < rows && u < columns);
+        for (int k = 0; k < SIDES; k++) {
+            const bool there = output + k * SIDE < s.outputs;
+#pragma unroll
+            for (int t = 0; t < PLACES; t += STRIDE) {
+                const int v = row(t / 2, s);
+                const int u = column(t / 2, s) + place(t % 2);
+                act(k * PLACES + t, start + k * SIDE * s.y_channel + (v * across + u) * apart, there && v < rows && u < columns);
+            }
         }
     }
 
@@ -351,7 +373,6 @@ struct Positions {
     __device__ __forceinline__ bool paired(const FewChannelsSizes& s) const { return s.output[1] % 2 == 0; }
 
     __device__ __forceinline__ void add_residual(const T* residual, const PositionTile& tile, const FewChannelsSizes& s, i64 output) {
-        if (output >= s.outputs) return;
         if (!neighbours) {
             each<1>(tile, s, output, [&](int t, i64 at, bool there) {
                 if (!there) return;
@@ -380,7 +401,6 @@ struct Positions {
     }
 
     __device__ __forceinline__ void store(T* y, const PositionTile& tile, const FewChannelsSizes& s, i64 output) {
-        if (output >= s.outputs) return;
         if (!neighbours) {
             each<1>(tile, s, output, [&](int t, i64 at, bool there) {
                 u32 two[4];
@@ -406,23 +426,23 @@ struct Positions {
     }
 };
 
-template <int TILES>
+template <int TILES, int SIDES>
 __device__ __forceinline__ void convolve(
     const T* x, const T* w, T* y, const FewChannelsSizes& s, const ConvEpilogue<T>& epilogue, int tiles, int lead) {
     TENON_DYNAMIC_SHARED(uint4, shared);
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int share = static_cast<int>(threadIdx.x) / 32 % static_cast<int>(s.shares);
-    const int output0 = static_cast<int>(blockIdx.y) * SIDE * static_cast<int>(s.shares);
-    const i64 output = output0 + share * SIDE + lane % 4 * OUTPUTS;
+    const int output0 = static_cast<int>(blockIdx.y) * (SIDES * SIDE) * static_cast<int>(s.shares);
+    const i64 output = output0 + share * (SIDES * SIDE) + lane % 4 * OUTPUTS;
     __shared__ PositionTile kept;  // what is known again after the sums, without registers meanwhile
     release_successor();
     for (int number = static_cast<int>(blockIdx.x); number < tiles; number += static_cast<int>(gridDim.x)) {
         const bool again = number != blockIdx.x;
         PositionTile tile;
         tile.begin(s, number, [](int a, int b) { return quotient(a, b); });
-        const Layout lay(s, tile, lead);
-        uint2* const table = lay.table(shared, s);
-        u16* const cells = lay.cells(shared, s);
+        const Layout lay(s, tile, lead, SIDES);
+        uint2* const table = lay.table(shared);
+        u16* const cells = lay.cells(shared);
         if (again) {
             __syncthreads();  // the last tile has been read
         } else {
@@ -431,7 +451,7 @@ __device__ __forceinline__ void convolve(
         if (lead >= 0) {
             fetch_chunks(cells, x, tile, lay, s, lead);
             copy_async_commit();
-            if (!again) fetch_weights(shared, w, lay, s, output0);
+            if (!again) fetch_weights<SIDES>(shared, w, lay, s, output0);
             copy_async_wait<0>();
         } else {
             constexpr int AT_ONCE = 4 * TILES + 1;  // lines of a usual tile at stride 2
@@ -443,7 +463,7 @@ __device__ __forceinline__ void convolve(
             do {
                 u32 v[AT_ONCE];
                 fetch.ask(v, s);
-                if (!begun) fetch_weights(shared, w, lay, s, output0);
+                if (!begun) fetch_weights<SIDES>(shared, w, lay, s, output0);
                 begun = true;
                 fetch.put(v, cells, lay, s);
                 fetch.next();
@@ -451,27 +471,28 @@ __device__ __forceinline__ void convolve(
         }
         if (threadIdx.x == 0) kept = tile;
         __syncthreads();
-        Positions<TILES> positions;
+        Positions<TILES, SIDES> positions;
         positions.begin(s);
         positions.multiply(
-            cells, shared + share * lay.steps * 64 + lane, table + lane % 4, lay, s,
-            epilogue.bias && output < s.outputs ? epilogue.bias + output : nullptr);
+            cells, shared + share * SIDES * lay.steps * 64 + lane, table + lane % 4, lay, s, epilogue.bias, output);
         positions.sums.finish(epilogue, [&] { positions.add_residual(epilogue.residual, kept, s, output); });
         positions.store(y, kept, s, output);
     }
 }
 
-#define CONVOLVE(TILES) convolve<TILES>(x, w, y, sizes, {bias, residual, fn, p0, p1}, tiles, lead)
+#define CONVOLVE(TILES, SIDES) convolve<TILES, SIDES>(x, w, y, sizes, {bias, residual, fn, p0, p1}, tiles, lead)
 #else
-#define CONVOLVE(TILES)
+#define CONVOLVE(TILES, SIDES)
 #endif
 
-#define KERNEL(name, TILES, BLOCKS)                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) TENON_NAME(name)(                                                       \
-        const T* x, const T* w, const T* bias, const T* residual, T* y, FewChannelsSizes sizes, i32 fn, float p0, float p1, i32 tiles, i32 lead) {  \
-        CONVOLVE(TILES);                                                                                                                  \
-    }                                                                                                                                     \
+#define KERNEL(name, TILES, SIDES, BLOCKS)                                                                                          \
+    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) TENON_NAME(name)(                                                \
+        const T* x, const T* w, const T* bias, const T* residual, T* y, FewChannelsSizes sizes, i32 fn, float p0, float p1,        \
+        i32 tiles, i32 lead) {                                                                                                     \
+        CONVOLVE(TILES, SIDES);                                                                                                    \
+    }                                                                                                                              \
     TENON_ENTRY(name)
 
-KERNEL(conv_few_channels_mma_64, 4, 4)
-KERNEL(conv_few_channels_mma_32, 2, 5)
+KERNEL(conv_few_channels_mma_64x32, 4, 1, 4)
+KERNEL(conv_few_channels_mma_32x32, 2, 1, 5)
+KERNEL(conv_few_channels_mma_32x64, 2, 2, 4)

@@ -17,7 +17,7 @@ class FewChannelsMmaTilesTest {
     @Test
     void aLargeImageHasOneTilePerBlock() {
         FewChannelsMmaTiles tiles = of(stem(1, 3, 640, 32, 3, 2, true));
-        assertThat(tiles.entry()).isEqualTo("conv_few_channels_mma_64");
+        assertThat(tiles.entry()).isEqualTo("conv_few_channels_mma_64x32");
         assertThat(tiles.blocks()).isEqualTo(tiles.tiles());
         assertThat(tiles.tiles() * (tiles.rows() << tiles.columns())).isEqualTo(320 * 320);
     }
@@ -32,7 +32,12 @@ class FewChannelsMmaTilesTest {
 
     @Test
     void fewPositionsAreMade32PerWarp() {
-        assertThat(of(stem(1, 3, 64, 32, 3, 2, true)).entry()).isEqualTo("conv_few_channels_mma_32");
+        assertThat(of(stem(1, 3, 64, 32, 3, 2, true)).entry()).isEqualTo("conv_few_channels_mma_32x32");
+    }
+
+    @Test
+    void manyMultiplicationsShareTheirCellsAmong64Outputs() {
+        assertThat(of(stem(32, 3, 224, 64, 7, 2, true)).entry()).isEqualTo("conv_few_channels_mma_32x64");
     }
 
     @Test
@@ -43,7 +48,7 @@ class FewChannelsMmaTilesTest {
                     FewChannelsMmaTiles tiles = of(stem(2, 3, size, outputs, 3, stride, size % 2 == 0));
                     assertThat(tiles.rows() << tiles.columns())
                             .isEqualTo(4L * tiles.form().positions() / tiles.shares());
-                    assertThat(tiles.parts() * tiles.shares() * 32).isGreaterThanOrEqualTo(outputs);
+                    assertThat(tiles.parts() * tiles.shares() * tiles.form().outputs()).isGreaterThanOrEqualTo(outputs);
                     assertThat(tiles.sharedBytes()).isLessThanOrEqualTo(48 << 10);
                 }
             }
@@ -69,6 +74,17 @@ class FewChannelsMmaTilesTest {
         double plain =
                 FewChannelsTiles.of(geometry, MULTIPROCESSORS).orElseThrow().microseconds(geometry, MULTIPROCESSORS);
         assertThat(of(geometry).microseconds(geometry, MULTIPROCESSORS)).isBetween(4.0, plain / 2);
+    }
+
+    @Test
+    void print() {
+        for (long[] z : new long[][] {{1,3,640,32,3,2},{1,3,640,16,3,2},{1,3,224,64,7,2},{32,3,224,64,7,2},{32,3,224,32,3,2},{1,3,224,32,3,2},{8,3,640,32,3,2},{1,3,640,64,6,2},{1,3,512,64,3,1},{16,3,224,96,4,4}}) {
+            var g = stem(z[0], z[1], z[2], z[3], z[4], z[5], true);
+            var h = stem(z[0], z[1], z[2], z[3], z[4], z[5], false);
+            System.out.println(java.util.Arrays.toString(z) + " " + FewChannelsMmaTiles.of(g, MULTIPROCESSORS).map(t -> t + " " + t.microseconds(g, MULTIPROCESSORS)).orElse("none")
+                + "\n   first " + FewChannelsMmaTiles.of(h, MULTIPROCESSORS).map(t -> t + " " + t.microseconds(h, MULTIPROCESSORS)).orElse("none")
+                + "\n   plain " + FewChannelsTiles.of(g, MULTIPROCESSORS).map(t -> t.microseconds(g, MULTIPROCESSORS)).orElse(0.0));
+        }
     }
 
     private static FewChannelsMmaTiles of(ConvGeometry geometry) {
