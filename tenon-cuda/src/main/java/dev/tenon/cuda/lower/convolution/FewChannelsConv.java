@@ -79,22 +79,17 @@ final class FewChannelsConv {
             return Optional.empty();
         }
         List<FewChannelsPlan> plans = new ArrayList<>();
-        boolean tensors = FewChannelsMmaTiles.refusal(geometry, operands.dtype(), device.architecture())
-                .isEmpty();
-        if (tensors && context.convolutions() != ConvForm.FEW_CHANNELS) {
-            FewChannelsMmaTiles.of(geometry, device.multiprocessors()).ifPresent(plans::add);
+        ConvForm asked = context.convolutions();
+        if (FewChannelsMmaTiles.refusal(geometry, operands.dtype(), device.architecture())
+                .isEmpty()) {
+            FewChannelsMmaTiles.of(geometry, device.multiprocessors(), asked).ifPresent(plans::add);
         }
-        if (plans.isEmpty() || context.convolutions() != ConvForm.FEW_CHANNELS_MMA) {
+        if (plans.isEmpty() || !asked.isFewChannels()) {
             FewChannelsTiles.of(geometry, device.multiprocessors()).ifPresent(plans::add);
         }
         return plans.stream()
                 .min(Comparator.comparingDouble(plan -> plan.microseconds(geometry, device.multiprocessors())))
                 .map(plan -> new FewChannelsConv(geometry, operands, plan, device.multiprocessors()));
-    }
-
-    /** Whether kernels for few channels are asked for. */
-    static boolean isAskedFor(GpuLoweringContext context) {
-        return context.convolutions() == ConvForm.FEW_CHANNELS || context.convolutions() == ConvForm.FEW_CHANNELS_MMA;
     }
 
     /** By the model. */

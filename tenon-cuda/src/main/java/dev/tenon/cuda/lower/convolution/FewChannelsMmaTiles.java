@@ -4,6 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.kernel.KernelFile;
 import dev.tenon.cuda.kernel.WindowCatalog;
+import dev.tenon.cuda.lower.step.ConvForm;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.Architecture;
 import java.util.Comparator;
@@ -85,14 +86,18 @@ record FewChannelsMmaTiles(
      * @param positions of a warp
      * @param sides of 32 output channels of a warp
      * @param resident blocks of a multiprocessor
+     * @param asked what asks for it
      */
-    record Form(int positions, int sides, int resident) {
+    record Form(int positions, int sides, int resident, ConvForm asked) {
         int outputs() {
             return sides * SIDE;
         }
     }
 
-    static final List<Form> FORMS = List.of(new Form(64, 1, 4), new Form(32, 1, 5), new Form(32, 2, 4));
+    static final List<Form> FORMS = List.of(
+            new Form(64, 1, 4, ConvForm.FEW_CHANNELS_64X32),
+            new Form(32, 1, 5, ConvForm.FEW_CHANNELS_32X32),
+            new Form(32, 2, 4, ConvForm.FEW_CHANNELS_32X64));
 
     /** Why the kernel does not take a convolution that {@link FewChannelsConv} takes; empty where it does. */
     static String refusal(ConvGeometry geometry, DType dtype, Architecture architecture) {
@@ -112,14 +117,15 @@ record FewChannelsMmaTiles(
         if (SizeMath.estimate(reach, geometry.channels()) >= LARGE || Math.max(weights, result) >= MOST_ELEMENTS) {
             return "lines of " + wide.input() + " cells, or the weights, are too long";
         }
-        return of(geometry, 1)
+        return of(geometry, 1, ConvForm.BY_CHOICE)
                 .map(tiles -> tiles.tiles >= LARGE ? tiles.tiles + " tiles are too many" : "")
                 .orElse("weights and cells of a tile are more than 48 KiB of shared memory");
     }
 
-    /** The fastest cut; empty where shared memory has no room for any. */
-    static Optional<FewChannelsMmaTiles> of(ConvGeometry geometry, int multiprocessors) {
+    /** The fastest cut, of the form that is asked for if one is; empty where shared memory has no room for any. */
+    static Optional<FewChannelsMmaTiles> of(ConvGeometry geometry, int multiprocessors, ConvForm asked) {
         return FORMS.stream()
+                .filter(form -> !asked.isFewChannels() || form.asked == asked)
                 .flatMap(form -> IntStream.of(1, 2, WARPS)
                         .boxed()
                         .flatMap(shares -> IntStream.rangeClosed(LEAST_COLUMNS, MOST_COLUMNS)
@@ -144,7 +150,8 @@ record FewChannelsMmaTiles(
                 ? SizeMath.estimate(lines, Math.ceilDiv(lead + line, (long) CHUNK), CHUNK)
                 : SizeMath.estimate(lines, line + line % 2) + 2;
         long cells = SizeMath.estimate(copies(geometry), Math.min(copy, MOST_SHARED), DType.F16.bytes());
-        long shared = SizeMath.estimate(steps(geometry), TABLE_BYTES + (long) shares * form.sides * WEIGHT_BYTES) + cells;
+        long shared =
+                SizeMath.estimate(steps(geometry), TABLE_BYTES + (long) shares * form.sides * WEIGHT_BYTES) + cells;
         long fit = Math.clamp(MULTIPROCESSOR_SHARED / Math.max(shared, 1), 1, form.resident);
         long rounds = Math.ceilDiv(SizeMath.estimate(tiles, parts), fit * multiprocessors);
         return new FewChannelsMmaTiles(

@@ -3,6 +3,7 @@ package dev.tenon.cuda.lower.convolution;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.lower.step.ConvForm;
 import dev.tenon.cuda.port.Architecture;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -48,7 +49,8 @@ class FewChannelsMmaTilesTest {
                     FewChannelsMmaTiles tiles = of(stem(2, 3, size, outputs, 3, stride, size % 2 == 0));
                     assertThat(tiles.rows() << tiles.columns())
                             .isEqualTo(4L * tiles.form().positions() / tiles.shares());
-                    assertThat(tiles.parts() * tiles.shares() * tiles.form().outputs()).isGreaterThanOrEqualTo(outputs);
+                    assertThat(tiles.parts() * tiles.shares() * tiles.form().outputs())
+                            .isGreaterThanOrEqualTo(outputs);
                     assertThat(tiles.sharedBytes()).isLessThanOrEqualTo(48 << 10);
                 }
             }
@@ -77,18 +79,19 @@ class FewChannelsMmaTilesTest {
     }
 
     @Test
-    void print() {
-        for (long[] z : new long[][] {{1,3,640,32,3,2},{1,3,640,16,3,2},{1,3,224,64,7,2},{32,3,224,64,7,2},{32,3,224,32,3,2},{1,3,224,32,3,2},{8,3,640,32,3,2},{1,3,640,64,6,2},{1,3,512,64,3,1},{16,3,224,96,4,4}}) {
-            var g = stem(z[0], z[1], z[2], z[3], z[4], z[5], true);
-            var h = stem(z[0], z[1], z[2], z[3], z[4], z[5], false);
-            System.out.println(java.util.Arrays.toString(z) + " " + FewChannelsMmaTiles.of(g, MULTIPROCESSORS).map(t -> t + " " + t.microseconds(g, MULTIPROCESSORS)).orElse("none")
-                + "\n   first " + FewChannelsMmaTiles.of(h, MULTIPROCESSORS).map(t -> t + " " + t.microseconds(h, MULTIPROCESSORS)).orElse("none")
-                + "\n   plain " + FewChannelsTiles.of(g, MULTIPROCESSORS).map(t -> t.microseconds(g, MULTIPROCESSORS)).orElse(0.0));
+    void aFormIsTakenWhereItIsAskedFor() {
+        ConvGeometry geometry = stem(1, 3, 64, 32, 3, 2, true);
+        for (FewChannelsMmaTiles.Form form : FewChannelsMmaTiles.FORMS) {
+            assertThat(FewChannelsMmaTiles.of(geometry, MULTIPROCESSORS, form.asked()))
+                    .hasValueSatisfying(tiles -> assertThat(tiles.form()).isEqualTo(form));
         }
+        assertThat(FewChannelsMmaTiles.of(geometry, MULTIPROCESSORS, ConvForm.FEW_CHANNELS))
+                .isEmpty();
     }
 
     private static FewChannelsMmaTiles of(ConvGeometry geometry) {
-        return FewChannelsMmaTiles.of(geometry, MULTIPROCESSORS).orElseThrow();
+        return FewChannelsMmaTiles.of(geometry, MULTIPROCESSORS, ConvForm.BY_CHOICE)
+                .orElseThrow();
     }
 
     private static ConvGeometry stem(
