@@ -68,9 +68,7 @@ class NormedProductsTest {
             List<StepReport> steps = model.report().plans().stream()
                     .flatMap(plan -> plan.steps().stream())
                     .toList();
-            assertThat(steps)
-                    .extracting(StepReport::op)
-                    .containsExactly("normed_mat_mul", "mat_mul", "normed_mat_mul");
+            assertThat(steps).extracting(StepReport::op).containsExactly("normed_mat_mul", "mat_mul", "normed_mat_mul");
             assertThat(steps.getFirst().passedOver()).anyMatch(reason -> reason.startsWith("matmul_norm: compute"));
             assertThat(steps.getFirst().tier()).contains("; layernorm");
         }

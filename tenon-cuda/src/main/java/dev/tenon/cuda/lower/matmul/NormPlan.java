@@ -42,7 +42,7 @@ record NormPlan(Form form, int cluster, int tiles, int clusters, int steps, doub
 
     /**
      * Tiles of so many columns; times are microseconds. Steps as measured of {@code matmul_wgmma} on an H200, that of
-     * 192 columns between its neighbours; between two tiles what that takes, and an estimate of residual and statistics.
+     * 192 columns between its neighbours. Between two tiles: what that takes, and estimates of residual and statistics.
      */
     enum Form {
         WIDE(256, 4, 0.66, 3.7, 3.5),
@@ -110,8 +110,8 @@ record NormPlan(Form form, int cluster, int tiles, int clusters, int steps, doub
     }
 
     private static double memory(MatMulShape shape, DType dtype, boolean residual) {
-        double elements = (double) shape.m() * (shape.k() + (residual ? 2 : 1) * shape.n())
-                + (double) shape.n() * shape.k();
+        double elements =
+                (double) shape.m() * (shape.k() + (residual ? 2 : 1) * shape.n()) + (double) shape.n() * shape.k();
         return elements * dtype.bytes() / WarpgroupProducts.BYTES;
     }
 
@@ -133,6 +133,7 @@ record NormPlan(Form form, int cluster, int tiles, int clusters, int steps, doub
 
     /** {@code matmul_norm, tiles of 128x192, 2 blocks a row}. */
     String text() {
-        return "matmul_norm, tiles of " + ROWS + "x" + form.columns + (cluster == 1 ? "" : ", " + cluster + " blocks a row");
+        return "matmul_norm, tiles of " + ROWS + "x" + form.columns
+                + (cluster == 1 ? "" : ", " + cluster + " blocks a row");
     }
 }
