@@ -89,7 +89,10 @@ final class WarpgroupNorm implements GpuStep {
     private LaunchShape launch() {
         LaunchShape found = launch;
         if (found == null) {
-            found = plan.shape(kernel.function().clustersOnDevice(plan.shape(plan.tiles())));
+            found = plan.shape(
+                    plan.cluster() == 1
+                            ? plan.clusters()
+                            : kernel.function().clustersOnDevice(plan.shape(plan.tiles())));
             launch = found;
         }
         return found;
