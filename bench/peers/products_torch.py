@@ -1,7 +1,8 @@
 """Our matrix products beside torch.matmul, in one process: the kernel files' machine code, made by nvcc, launched through the driver, both
-inside CUDA graphs. TILES: matmul_wmma in all its tiles, WARPGROUPS: matmul_wgmma, by default both.
+inside CUDA graphs. TILES: matmul_wmma in all its tiles, WARPGROUPS: matmul_wgmma, NORMS: matmul_norm beside a linear layer, an addition and a
+layer_norm; by default all.
 
-python3 products_torch.py [tiles|warpgroups]"""
+python3 products_torch.py [tiles|warpgroups|norms]"""
 import concurrent.futures
 import ctypes
 import itertools
@@ -60,6 +61,35 @@ def launch(found, blocks, threads, shared, arguments):
     pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
     stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
     check(cuda.cuLaunchKernel(found, blocks, 1, 1, threads, 1, 1, shared, stream, pointers, None), "launch")
+
+
+class LaunchAttribute(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_uint * 16)]
+
+
+class LaunchConfig(ctypes.Structure):
+    _fields_ = [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint), ("stream", ctypes.c_void_p),
+                ("attributes", ctypes.POINTER(LaunchAttribute)), ("count", ctypes.c_uint)]
+
+
+def in_clusters(clusters, cluster, threads, shared):
+    attribute = LaunchAttribute(4, 0, (ctypes.c_uint * 16)(cluster, 1, 1))
+    stream = torch.cuda.current_stream().cuda_stream
+    return LaunchConfig((ctypes.c_uint * 3)(clusters * cluster, 1, 1), (ctypes.c_uint * 3)(threads, 1, 1), shared, stream, ctypes.pointer(attribute), 1)
+
+
+def held_clusters(found, cluster, threads, shared):
+    count = ctypes.c_int()
+    config = in_clusters(1024, cluster, threads, shared)
+    check(cuda.cuOccupancyMaxActiveClusters(ctypes.byref(count), found, ctypes.byref(config)), "clusters")
+    return count.value
+
+
+def launch_clusters(found, clusters, cluster, threads, shared, arguments):
+    values = [ctypes.c_void_p(a.data_ptr()) if isinstance(a, torch.Tensor) else ctypes.c_void_p(0) if a is None else a for a in arguments]
+    pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
+    config = in_clusters(clusters, cluster, threads, shared)
+    check(cuda.cuLaunchKernelEx(ctypes.byref(config), found, pointers, None), "launch")
 
 
 def device_us(work, calls):
@@ -151,6 +181,53 @@ def warpgroups(kind, along_b, m, n, k, columns, gelu=False):
     report(what, us, peer, 2 * m * n * k, y, torch.nn.functional.gelu(expected) if gelu else expected)
 
 
+def norm_defines(kind, along_b, columns, centred=True):
+    return [f"TENON_T={kind}", f"TENON_CENTRED={int(centred)}", f"TENON_COLUMNS={columns}", f"TENON_ALONG_B={int(along_b)}"]
+
+
+def norms(kind, along_b, m, n, k, columns):
+    stages = {256: 4, 192: 5, 128: 6}[columns]
+    shared = 1024 + stages * (128 + columns) * 128
+    found = function("contraction/matmul_norm.cu", "matmul_norm", norm_defines(kind, along_b, columns), shared)
+    a = torch.randn(m, k, device="cuda").to(TYPES[kind])
+    b = (torch.randn((n, k) if along_b else (k, n), device="cuda") / k ** 0.5).to(TYPES[kind])
+    bias, gamma, beta = (torch.randn(n, device="cuda").to(TYPES[kind]) for _ in range(3))
+    residual = torch.randn(m, n, device="cuda").to(TYPES[kind])
+    right = b.t() if along_b else b
+    y = torch.full((m, n), float("nan"), device="cuda", dtype=TYPES[kind])
+    boxes = [tensor_map(a, (64, 128)), tensor_map(b, (64, 64)), tensor_map(residual, (64, 128))]
+    maps = [(ctypes.c_char * 128).from_address(at) for _, at in boxes]
+    cluster, tiles = n // columns, -(-m // 128)
+    clusters = min(tiles, held_clusters(found, cluster, 384, shared))
+    steps = max(-(-k // 64), columns // 64 + 1)
+    arguments = [*maps, bias, gamma, beta, y, ctypes.c_longlong(m), ctypes.c_longlong(n), ctypes.c_int(steps), ctypes.c_int(cluster), ctypes.c_int(1),
+                 ctypes.c_float(1 / cluster), ctypes.c_float(1e-12)]
+    calls = 4 if m * n * k > 1 << 36 else 10
+    torch.cuda.synchronize()  # what follows runs on streams of its own
+    us = device_us(lambda _: launch_clusters(found, clusters, cluster, 384, shared, arguments), calls)
+    first = y.clone()
+    y.fill_(float("nan"))
+    torch.cuda.synchronize()
+    device_us(lambda _: launch_clusters(found, clusters, cluster, 384, shared, arguments), calls)
+    same = torch.equal(first.view(torch.int16), y.view(torch.int16))
+    linear = lambda: torch.nn.functional.linear(a, b, bias) if along_b else torch.addmm(bias, a, right)
+    peer = device_us(lambda _: torch.nn.functional.layer_norm(linear() + residual, (n,), gamma, beta, 1e-12), calls)
+    expected = torch.nn.functional.layer_norm(a.double() @ right.double() + bias.double() + residual.double(), (n,), gamma.double(), beta.double(), 1e-12)
+    what = f"norm 128x{columns} {clusters} of {cluster} {kind} {m}x{n}x{k} {'[n,k]' if along_b else '[k,n]'}"
+    report(what + ("" if same else " OTHER BITS"), us, peer, 2 * m * n * k, y, expected)
+
+
+def all_norms():
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda v: compiled("contraction/matmul_norm.cu", norm_defines(*v)), itertools.product(("f16", "bf16"), (False, True), (128, 192, 256))))
+    for m, n, k in ((32768, 384, 384), (32768, 384, 1536), (4096, 384, 1536), (32768, 768, 768), (32768, 768, 3072), (4096, 768, 768), (4096, 768, 3072),
+                    (1000, 1024, 200), (129, 576, 72), (5, 256, 8), (77, 2048, 328)):
+        for along_b in (False, True):
+            for columns in (128, 192, 256):
+                if n % columns == 0 and n // columns <= 8:
+                    norms("bf16" if m == 4096 else "f16", along_b, m, n, k, columns)
+
+
 def all_tiles():
     for kind in ("bf16", "float"):
         for along_b in (True, False):
@@ -174,7 +251,6 @@ def all_warpgroups():
                 warpgroups("bf16" if m != 4096 else "f16", along_b, m, n, k, columns, gelu)
 
 
-if sys.argv[1:] != ["warpgroups"]:
-    all_tiles()
-if sys.argv[1:] != ["tiles"]:
-    all_warpgroups()
+PARTS = {"tiles": all_tiles, "warpgroups": all_warpgroups, "norms": all_norms}
+for part in sys.argv[1:] or PARTS:
+    PARTS[part]()

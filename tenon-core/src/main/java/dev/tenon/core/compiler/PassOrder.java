@@ -54,8 +54,8 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         FuseElementwise.ofPlan(),
                         new FuseEmbeddings(),
                         new FuseResidualNorms(),
-                        new FuseNormedProducts(),
-                        new FuseRowRegions()),
+                        new FuseRowRegions(),
+                        new FuseNormedProducts()),
                 List.of(new DeadCode(), new OutputCopies()),
                 List.of(
                         new CommonSubexpressions(),

@@ -13,6 +13,7 @@ import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.GatherNd;
 import dev.tenon.core.ir.op.movement.Slice;
+import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import java.util.HashSet;
 import java.util.Set;
 
@@ -59,6 +60,8 @@ public record StepCost(long bytes, long operations) {
         Shape y = node.output().shape();
         return switch (node.op()) {
             case MatMul op -> twice(y.elements(), x.size(x.rank() - (op.transposeA() ? 2 : 1)));
+            case NormedMatMul op ->
+                twice(y.elements(), x.size(x.rank() - (op.product().transposeA() ? 2 : 1)));
             case DequantMatMul _, ScaledMatMul _ -> twice(y.elements(), x.size(x.rank() - 1));
             case Conv _ -> {
                 Shape weights = node.input(1).shape();

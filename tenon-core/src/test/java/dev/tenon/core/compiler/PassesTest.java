@@ -108,8 +108,8 @@ public final class PassesTest {
                         "fuse-elementwise",
                         "fuse-embeddings",
                         "fuse-residual-norms",
-                        "fuse-normed-products",
                         "fuse-row-regions",
+                        "fuse-normed-products",
                         "dce",
                         "output-copies");
         Map<String, String> dumped = new LinkedHashMap<>();

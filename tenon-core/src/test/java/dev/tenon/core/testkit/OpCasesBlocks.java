@@ -124,10 +124,10 @@ final class OpCasesBlocks {
             NdArray bias = random.array(type, 6);
             sums(type + " centred" + with, 6, new ResidualNorm(true, sum, 2, 1e-5), x, like, scale, bias);
         }
-        for (Epilogue epilogue : List.of(
-                Epilogue.NONE, Epilogue.NONE.withBias().withResidual())) {
+        for (Epilogue epilogue : List.of(Epilogue.NONE, Epilogue.NONE.withBias().withResidual())) {
             List<NdArray> operands = new ArrayList<>(List.of(x, random.array(type, 4, 6)));
-            operands.addAll(epilogue.isEmpty() ? List.of() : List.of(random.array(type, 4), random.array(type, 2, 5, 4)));
+            operands.addAll(
+                    epilogue.isEmpty() ? List.of() : List.of(random.array(type, 4), random.array(type, 2, 5, 4)));
             NdArray factors = random.array(type, 4);
             operands.add(factors);
             MatMul product = new MatMul(false, true, epilogue);

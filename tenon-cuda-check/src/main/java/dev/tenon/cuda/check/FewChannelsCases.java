@@ -25,6 +25,8 @@ import java.util.Random;
 final class FewChannelsCases {
     private static final String PLAIN = "conv_few_channels";
     private static final String TENSORS = "conv_few_channels_mma";
+    private static final List<ConvForm> ON_TENSOR_CORES =
+            List.of(ConvForm.FEW_CHANNELS_64X32, ConvForm.FEW_CHANNELS_32X32, ConvForm.FEW_CHANNELS_32X64);
     private static final double[] SPECIAL = {Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Double.NaN};
 
     private static final Epilogue BIAS = Epilogue.NONE.withBias();
@@ -113,11 +115,23 @@ final class FewChannelsCases {
                     new long[] {1, 3, 19, 24}, 96, new long[] {3, 5}, new long[] {2, 1}, List.of(3L, 1L), 1, 2, 2, 0),
             // lines of x that begin at odd elements, where windows begin at even ones and at odd ones
             Sizes.of(new long[] {2, 3, 27, 35}, 128, 4, 4, 1),
+            // lines of x that are whole chunks of 16 bytes, windows at even and at odd elements
+            Sizes.of(new long[] {2, 3, 31, 64}, 40, 3, 2, 1),
+            Sizes.of(new long[] {1, 3, 40, 48}, 64, 7, 2, 2),
+            Sizes.of(new long[] {2, 4, 17, 26}, 24, 5, 1, 2),
+            Sizes.of(new long[] {1, 1, 20, 400}, 8, new long[] {1, 200}, new long[] {3, 2}, 0, 150, 0, 7),
             Sizes.of(new long[] {2, 3, 14, 17}, 32, 5, 3, 2));
+
+    /** Blocks take several tiles: on a device of few multiprocessors, on a large one. */
+    private static final Sizes TILES = Sizes.of(new long[] {3, 3, 151, 136}, 32, 3, 2, 1);
+
+    private static final Sizes MANY_TILES = Sizes.of(new long[] {8, 3, 266, 272}, 8, 3, 2, 1);
 
     /** Elements of windows per line are odd, then even. */
     private static final List<Sizes> ODD_AND_EVEN = List.of(
-            Sizes.of(new long[] {2, 3, 19, 22}, 32, 3, 2, 1), Sizes.of(new long[] {1, 1, 13, 15}, 16, 4, 1, 1));
+            Sizes.of(new long[] {2, 3, 19, 22}, 32, 3, 2, 1),
+            Sizes.of(new long[] {2, 3, 19, 24}, 32, 3, 2, 1),
+            Sizes.of(new long[] {1, 1, 13, 15}, 16, 4, 1, 1));
 
     /** What holds elements that are not finite. */
     private enum Special {
@@ -144,6 +158,12 @@ final class FewChannelsCases {
                     addEach(cases, sizes, new Variant(type, last, epilogue, false, Special.NOTHING));
                 }
             }
+            addEach(cases, TILES, new Variant(type, true, EPILOGUES.getFirst(), false, Special.NOTHING));
+            if (type != DType.F32) {
+                Epilogue silu = EPILOGUES.get(1);
+                KernelCase many = each(MANY_TILES, new Variant(type, type == DType.F16, silu, true, Special.NOTHING));
+                cases.add(new KernelCase(many.kernel(), many.what(), true, many.check()));
+            }
             for (Sizes sizes : ODD_AND_EVEN) {
                 for (boolean last : new boolean[] {true, false}) {
                     Epilogue relu = EPILOGUES.getFirst();
@@ -158,8 +178,7 @@ final class FewChannelsCases {
     private static void addEach(List<KernelCase> to, Sizes sizes, Variant variant) {
         to.add(each(sizes, variant));
         if (variant.type != DType.F32 && sizes.isDense()) {
-            to.add(each(
-                    sizes, new Variant(variant.type, variant.last, variant.epilogue, true, variant.special)));
+            to.add(each(sizes, new Variant(variant.type, variant.last, variant.epilogue, true, variant.special)));
         }
     }
 
@@ -174,15 +193,18 @@ final class FewChannelsCases {
         String what = image + " by " + weights + special + " " + op.mnemonic();
         return new KernelCase(variant.kernel(), what, stage -> {
             List<NdArray> inputs = inputs(sizes, variant, new Random(what.hashCode()));
-            ConvForm form = variant.tensors ? ConvForm.FEW_CHANNELS_MMA : ConvForm.FEW_CHANNELS;
-            StepRun.Result result = new StepRun(stage).with(form).run(op, inputs);
-            String tier = result.step().tier();
-            if (!tier.contains(PLAIN) || tier.contains(TENSORS) != variant.tensors) {
-                throw new AssertionError(
-                        tier + " is not " + variant.kernel() + ": " + result.step().passedOver());
+            NdArray expected = Interpreter.run(op, inputs).getFirst();
+            for (ConvForm form : variant.tensors ? ON_TENSOR_CORES : List.of(ConvForm.FEW_CHANNELS)) {
+                StepRun.Result result = new StepRun(stage).with(form).run(op, inputs);
+                String tier = result.step().tier();
+                String entry = variant.tensors ? form.name().replace("CHANNELS", "CHANNELS_MMA") : form.name();
+                boolean right = tier.contains("conv_" + entry.toLowerCase(Locale.ROOT));
+                if (!right || tier.contains(TENSORS) != variant.tensors) {
+                    throw new AssertionError(
+                            tier + " is not " + form + ": " + result.step().passedOver());
+                }
+                Tolerance.of(type, sizes.depth()).check(tier, expected, result.output());
             }
-            Tolerance.of(type, sizes.depth())
-                    .check(tier, Interpreter.run(op, inputs).getFirst(), result.output());
         });
     }
 

@@ -97,8 +97,8 @@ final class ResidualNormCases {
 
     private static void normedProduct(KernelStage stage, NormedMatMul op, DType type, long[] size, boolean special) {
         long columns = size[1];
-        List<NdArray> inputs = new ArrayList<>(MatMulCases.inputs(
-                type, op.product(), new long[0], new long[0], size[0], columns, size[2]));
+        List<NdArray> inputs = new ArrayList<>(
+                MatMulCases.inputs(type, op.product(), new long[0], new long[0], size[0], columns, size[2]));
         Random random = new Random(columns);
         inputs.add(CaseArrays.filled(type, () -> random.nextDouble(0.5, 1.5), columns));
         if (op.centred()) {
@@ -114,8 +114,7 @@ final class ResidualNormCases {
         if (has && !tier.contains(NORMED)) {
             throw new AssertionError("it was made by " + tier + "; expected " + NORMED);
         }
-        List<NdArray> wide =
-                inputs.stream().map(input -> as(DType.F64, input)).toList();
+        List<NdArray> wide = inputs.stream().map(input -> as(DType.F64, input)).toList();
         NdArray expected = as(type, Interpreter.run(op, wide).getFirst());
         // what is normed is rounded too, and lies within 4 deviations; scales are up to 1.5
         Tolerance once = Tolerance.of(type, size[2]);

@@ -204,9 +204,9 @@ public final class WindowCatalog {
     /** The same in 16 bits on tensor cores. */
     public static final KernelFile CONV_FEW_CHANNELS_MMA = file(
             "convolution/conv_few_channels_mma.cu",
-            List.of("conv_few_channels_mma_64", "conv_few_channels_mma_32"),
+            List.of("conv_few_channels_mma_64x32", "conv_few_channels_mma_32x32", "conv_few_channels_mma_32x64"),
             Stream.of(DType.F16, DType.BF16).map(KernelVariant::of).toList(),
-            together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, F32, F32, I32)));
+            together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, F32, F32, I32, I32)));
 
     /** What a library's convolution still lacks. */
     public static final KernelFile CONV_FINISH = file(

@@ -128,6 +128,18 @@ public final class CuModule {
         }
     }
 
+    public static int cuOccupancyMaxActiveClusters(long clusters, long function, long config) {
+        class Function {
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuOccupancyMaxActiveClusters", 12000, status(LONG, LONG, LONG));
+        }
+        try {
+            return (int) Function.HANDLE.invokeExact(clusters, function, config);
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
     public static int cuLaunchKernel(
             long function,
             int gridX,

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code norm(product) → normed_mat_mul} for LayerNorm and RmsNorm over the last dim of a product that nothing else
  * reads, with the bias and residual that it has taken in, where the backend runs that whole.
+ *
+ * <p>Runs after the fusion of row regions: a norm that has taken in a cast behind it saves as many bytes there.
  */
 public final class FuseNormedProducts implements Pass {
     @Override

@@ -107,8 +107,7 @@ final class FuseNormedProductsTest {
                                 g.constant(new Seeded(5).array(DType.F32, 3, 6).toConstant()),
                                 row(g, 2)))))
                 .containsExactly("mat_mul", "layer_norm");
-        assertThat(operations(
-                        g -> g.output("y", g.add(new LayerNorm(2, 1e-5, true, false), product(g), row(g, 1)))))
+        assertThat(operations(g -> g.output("y", g.add(new LayerNorm(2, 1e-5, true, false), product(g), row(g, 1)))))
                 .containsExactly("mat_mul", "layer_norm");
     }
 

@@ -79,22 +79,17 @@ final class FewChannelsConv {
             return Optional.empty();
         }
         List<FewChannelsPlan> plans = new ArrayList<>();
-        boolean tensors = FewChannelsMmaTiles.refusal(geometry, operands.dtype(), device.architecture())
-                .isEmpty();
-        if (tensors && context.convolutions() != ConvForm.FEW_CHANNELS) {
-            FewChannelsMmaTiles.of(geometry, device.multiprocessors()).ifPresent(plans::add);
+        ConvForm asked = context.convolutions();
+        if (FewChannelsMmaTiles.refusal(geometry, operands.dtype(), device.architecture())
+                .isEmpty()) {
+            FewChannelsMmaTiles.of(geometry, device.multiprocessors(), asked).ifPresent(plans::add);
         }
-        if (plans.isEmpty() || context.convolutions() != ConvForm.FEW_CHANNELS_MMA) {
+        if (plans.isEmpty() || !asked.isFewChannels()) {
             FewChannelsTiles.of(geometry, device.multiprocessors()).ifPresent(plans::add);
         }
         return plans.stream()
                 .min(Comparator.comparingDouble(plan -> plan.microseconds(geometry, device.multiprocessors())))
                 .map(plan -> new FewChannelsConv(geometry, operands, plan, device.multiprocessors()));
-    }
-
-    /** Whether kernels for few channels are asked for. */
-    static boolean isAskedFor(GpuLoweringContext context) {
-        return context.convolutions() == ConvForm.FEW_CHANNELS || context.convolutions() == ConvForm.FEW_CHANNELS_MMA;
     }
 
     /** By the model. */
@@ -115,7 +110,7 @@ final class FewChannelsConv {
                         context.kernels().kernel(plan.file(), plan.entry(), KernelVariant.of(operands.dtype())), shape)
                 .struct(words());
         List<LaunchStep.Work> works = new ArrayList<>(
-                List.of(plan.rest(operands.activation(launch)).build()));
+                List.of(plan.rest(operands.activation(launch), geometry).build()));
         if (mends) {
             works.add(ConvMend.of(geometry, operands, operands.epilogue(), context));
         }
@@ -152,6 +147,6 @@ final class FewChannelsConv {
         for (ToLongFunction<ConvGeometry.Axis> field : pairs) {
             words = LongStream.concat(words, geometry.axes().stream().mapToLong(field));
         }
-        return LongStream.concat(words, plan.words()).toArray();
+        return LongStream.concat(words, plan.words(geometry)).toArray();
     }
 }

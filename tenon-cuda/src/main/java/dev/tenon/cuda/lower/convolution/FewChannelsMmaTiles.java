@@ -4,19 +4,19 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.kernel.KernelFile;
 import dev.tenon.cuda.kernel.WindowCatalog;
+import dev.tenon.cuda.lower.step.ConvForm;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.Architecture;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 
 /**
  * How {@code conv_few_channels_mma} cuts a convolution: the tile of positions, and how many warps share it by their
  * output channels. Chosen by a model of time whose constants are predictions: they come from counting instructions.
  *
- * @param shares of 32 output channels per block
+ * @param shares of the output channels of a block, a warp's each
  * @param rows positions of a tile
  * @param columns positions of a tile, the binary logarithm
  * @param tiles of all images
@@ -30,50 +30,74 @@ record FewChannelsMmaTiles(
     private static final int CAPABILITY = 80;
     private static final int THREADS = 128;
     private static final int WARPS = 4;
-    /** Output channels of a warp. */
+    /** Output channels of one side of a warp. */
     private static final int SIDE = 32;
+
+    private static final int WARP = 32;
+    private static final int OUTPUTS = 8;
+
+    /** Columns of a tile, binary logarithms: products are of 16 neighbouring positions. */
+    private static final int LEAST_COLUMNS = 4;
 
     private static final int MOST_COLUMNS = 7;
     /** Pairs of elements per step of k. */
     private static final int STEP = 8;
-    /** Shared memory of a step: the table's entries, and the weights per share. */
+    /** Elements of 16 bytes. */
+    private static final int CHUNK = 8;
+    /** Shared memory of a step: the table's entries, and the weights per side. */
     private static final int TABLE_BYTES = 64;
 
     private static final int WEIGHT_BYTES = 1024;
-    /** Places along an axis, and elements of a line, are counted in 32 bits. */
-    private static final long LARGE = 1L << 30;
+    /** Elements of a line, and tiles, are divided as floats. */
+    private static final long LARGE = 1L << 22;
+
+    /** Weights, and results of a tile's rows, are counted in 32 bits. */
+    private static final long MOST_ELEMENTS = 1L << 30;
+
+    private static final long MOST_ROWS = 32;
 
     /** Shared memory of a multiprocessor, as blocks use it. */
     private static final long MULTIPROCESSOR_SHARED = 200 << 10;
     /** Microseconds of a launch with its first loads and last stores, and of the loads of each further tile. */
-    private static final double START = 3.5;
+    private static final double START = 3;
 
     private static final double LATENCY = 1;
     /** Instructions of warps that a multiprocessor makes in a microsecond, and the warps that it takes for that. */
     private static final double RATE = 3500;
 
     private static final double WARPS_FOR_RATE = 12;
-    /** Instructions of a warp: at its beginning, per tile, per word of weights, per word of cells. */
-    private static final double BEGINNING = 250;
+    /** Instructions of a warp: at its beginning, per tile, per word of weights, per chunk and word of cells. */
+    private static final double BEGINNING = 300;
 
-    private static final double TILE = 100;
-    private static final double WEIGHT = 12;
-    private static final double WORD = 13;
-    /** Per step, per step and 16 positions, per position of a thread. */
-    private static final double MULTIPLIED = 8;
+    private static final double TILE = 250;
+    private static final double WEIGHT = 23;
+    private static final double COPIED = 13;
+    private static final double WORD = 12;
+    /** Per step, and there per 16 positions for their cells and per side of them; per position and side of a thread. */
+    private static final double MULTIPLIED = 16;
 
-    private static final double PRODUCTS = 16;
-    private static final double STORED = 22;
+    private static final double LOADED = 12;
+    private static final double PRODUCTS = 4;
+    private static final double STORED = 28;
 
     /**
      * A kernel of {@code conv_few_channels_mma.cu}.
      *
      * @param positions of a warp
+     * @param sides of 32 output channels of a warp
      * @param resident blocks of a multiprocessor
+     * @param asked what asks for it
      */
-    record Form(int positions, int resident) {}
+    record Form(int positions, int sides, int resident, ConvForm asked) {
+        int outputs() {
+            return sides * SIDE;
+        }
+    }
 
-    static final List<Form> FORMS = List.of(new Form(64, 4), new Form(32, 5));
+    static final List<Form> FORMS = List.of(
+            new Form(64, 1, 4, ConvForm.FEW_CHANNELS_64X32),
+            new Form(32, 1, 5, ConvForm.FEW_CHANNELS_32X32),
+            new Form(32, 2, 4, ConvForm.FEW_CHANNELS_32X64));
 
     /** Why the kernel does not take a convolution that {@link FewChannelsConv} takes; empty where it does. */
     static String refusal(ConvGeometry geometry, DType dtype, Architecture architecture) {
@@ -88,20 +112,23 @@ record FewChannelsMmaTiles(
             return "cells of its windows lie side by side along rows";
         }
         long reach = Math.max(wide.input(), SizeMath.estimate(wide.output(), wide.stride()) + wide.before());
-        if (SizeMath.estimate(reach, geometry.channels()) >= LARGE) {
-            return "places are counted in 32 bits";
+        long weights = SizeMath.estimate(geometry.outputs() + 2 * SIDE * WARPS, geometry.cells(), geometry.channels());
+        long result = SizeMath.estimate(wide.output(), geometry.last() ? geometry.outputs() : 1, MOST_ROWS);
+        if (SizeMath.estimate(reach, geometry.channels()) >= LARGE || Math.max(weights, result) >= MOST_ELEMENTS) {
+            return "lines of " + wide.input() + " cells, or the weights, are too long";
         }
-        return of(geometry, 1)
-                .map(tiles -> tiles.tiles >= LARGE ? tiles.tiles + " tiles are counted in 32 bits" : "")
+        return of(geometry, 1, ConvForm.BY_CHOICE)
+                .map(tiles -> tiles.tiles >= LARGE ? tiles.tiles + " tiles are too many" : "")
                 .orElse("weights and cells of a tile are more than 48 KiB of shared memory");
     }
 
-    /** The fastest cut; empty where shared memory has no room for any. */
-    static Optional<FewChannelsMmaTiles> of(ConvGeometry geometry, int multiprocessors) {
+    /** The fastest cut, of the form that is asked for if one is; empty where shared memory has no room for any. */
+    static Optional<FewChannelsMmaTiles> of(ConvGeometry geometry, int multiprocessors, ConvForm asked) {
         return FORMS.stream()
+                .filter(form -> !asked.isFewChannels() || form.asked == asked)
                 .flatMap(form -> IntStream.of(1, 2, WARPS)
                         .boxed()
-                        .flatMap(shares -> IntStream.rangeClosed(0, MOST_COLUMNS)
+                        .flatMap(shares -> IntStream.rangeClosed(LEAST_COLUMNS, MOST_COLUMNS)
                                 .filter(columns -> 1 << columns <= WARPS / shares * form.positions)
                                 .mapToObj(columns -> of(form, shares, columns, geometry, multiprocessors))))
                 .filter(tiles -> tiles.sharedBytes <= MOST_SHARED)
@@ -115,15 +142,32 @@ record FewChannelsMmaTiles(
         ConvGeometry.Axis wide = geometry.axes().getLast();
         long tiles = SizeMath.estimate(
                 geometry.batch(), Math.ceilDiv(high.output(), rows), Math.ceilDiv(wide.output(), 1L << columns));
-        long parts = Math.ceilDiv(geometry.outputs(), (long) shares * SIDE);
-        long elements = SizeMath.estimate(FewChannelsTiles.reach(wide, 1L << columns), geometry.channels());
-        long copy = SizeMath.estimate(FewChannelsTiles.reach(high, rows), elements + elements % 2) + 2;
+        long parts = Math.ceilDiv(geometry.outputs(), (long) shares * form.outputs());
+        long lines = FewChannelsTiles.reach(high, rows);
+        long line = SizeMath.estimate(FewChannelsTiles.reach(wide, 1L << columns), geometry.channels());
+        int lead = lead(geometry);
+        long copy = lead >= 0
+                ? SizeMath.estimate(lines, Math.ceilDiv(lead + line, (long) CHUNK), CHUNK)
+                : SizeMath.estimate(lines, line + line % 2) + 2;
         long cells = SizeMath.estimate(copies(geometry), Math.min(copy, MOST_SHARED), DType.F16.bytes());
-        long shared = SizeMath.estimate(steps(geometry), TABLE_BYTES + (long) shares * WEIGHT_BYTES) + cells;
+        long shared =
+                SizeMath.estimate(steps(geometry), TABLE_BYTES + (long) shares * form.sides * WEIGHT_BYTES) + cells;
         long fit = Math.clamp(MULTIPROCESSOR_SHARED / Math.max(shared, 1), 1, form.resident);
         long rounds = Math.ceilDiv(SizeMath.estimate(tiles, parts), fit * multiprocessors);
         return new FewChannelsMmaTiles(
                 form, shares, rows, columns, tiles, Math.ceilDiv(tiles, Math.max(rounds, 1)), parts, shared);
+    }
+
+    /**
+     * Elements before the first cell of a line where lines are copied by chunks of 16 bytes, which are whole in x, and
+     * windows are an even number of elements apart; -1 else.
+     */
+    private static int lead(ConvGeometry geometry) {
+        ConvGeometry.Axis wide = geometry.axes().getLast();
+        boolean chunks = geometry.last()
+                && wide.input() * geometry.channels() % CHUNK == 0
+                && wide.stride() * geometry.channels() % 2 == 0;
+        return chunks ? Math.floorMod(-wide.before() * geometry.channels(), CHUNK) : -1;
     }
 
     /** Copies of the cells: two where windows may begin at odd elements. */
@@ -133,8 +177,9 @@ record FewChannelsMmaTiles(
 
     private static long steps(ConvGeometry geometry) {
         long across = SizeMath.estimate(geometry.axes().getLast().kernel(), geometry.channels());
+        long odd = Math.max(lead(geometry), 0) % 2;
         long pairs = SizeMath.estimate(
-                Math.ceilDiv(across, 2L), geometry.axes().getFirst().kernel());
+                Math.ceilDiv(across + odd, 2L), geometry.axes().getFirst().kernel());
         return Math.ceilDiv(pairs, (long) STEP);
     }
 
@@ -143,24 +188,34 @@ record FewChannelsMmaTiles(
         double all = Math.ceil((double) blocks * parts / multiprocessors);
         double turns = Math.ceil((double) tiles / blocks);
         long steps = steps(geometry);
+        double sixteens = form.positions / 16.0;
         double tile = TILE
-                + WORD * copies(geometry) * asked(geometry)
-                + steps * (MULTIPLIED + PRODUCTS * form.positions / 16)
-                + STORED * form.positions / STEP * 2;
-        double warp = BEGINNING + WEIGHT * shares * SIDE * STEP * steps / THREADS + turns * tile;
+                + fetched(geometry)
+                + steps * (MULTIPLIED + sixteens * (LOADED + PRODUCTS * form.sides))
+                + STORED * form.positions * form.outputs() / OUTPUTS / WARP;
+        double words = (double) shares * form.outputs() * STEP * steps / THREADS;
+        double warp = BEGINNING + WEIGHT * words + turns * tile;
         double rate = RATE * Math.min(1, all * WARPS / WARPS_FOR_RATE);
         return START + (turns - 1) * LATENCY + all * WARPS * warp / rate;
     }
 
-    /** Words of cells that a thread asks for. */
-    private double asked(ConvGeometry geometry) {
+    /** Instructions of a warp that bring a tile's cells. */
+    private double fetched(ConvGeometry geometry) {
         long lines = FewChannelsTiles.reach(geometry.axes().getFirst(), rows);
+        long wide = FewChannelsTiles.reach(geometry.axes().getLast(), 1L << columns);
+        if (lead(geometry) >= 0) {
+            return COPIED * turns(Math.ceilDiv(wide * geometry.channels(), (long) CHUNK) + 1, lines);
+        }
         long inner = geometry.last() ? geometry.channels() : 1;
-        long words = FewChannelsTiles.reach(geometry.axes().getLast(), 1L << columns) * inner / 2 + 1;
-        long units = geometry.last() ? words : words * geometry.channels();
-        return units < THREADS
-                ? Math.ceilDiv(lines, THREADS / units)
-                : (double) Math.ceilDiv(units, (long) THREADS) * lines;
+        long words = (wide * inner / 2 + 1) * (geometry.channels() / inner);
+        return WORD * copies(geometry) * turns(words, lines);
+    }
+
+    /** Of a thread, where threads take pieces of several lines each. */
+    private static double turns(long pieces, long lines) {
+        return pieces < THREADS
+                ? Math.ceilDiv(lines, THREADS / pieces)
+                : (double) Math.ceilDiv(pieces, (long) THREADS) * lines;
     }
 
     @Override
@@ -170,7 +225,7 @@ record FewChannelsMmaTiles(
 
     @Override
     public String entry() {
-        return "conv_few_channels_mma_" + form.positions;
+        return "conv_few_channels_mma_" + form.positions + "x" + form.outputs();
     }
 
     @Override
@@ -179,17 +234,7 @@ record FewChannelsMmaTiles(
     }
 
     @Override
-    public LongStream words() {
-        return LongStream.of(shares, rows, columns);
-    }
-
-    @Override
-    public PreparedLaunch.Builder rest(PreparedLaunch.Builder launch) {
-        return launch.add((int) tiles);
-    }
-
-    @Override
-    public String shape() {
-        return rows + "x" + (1 << columns);
+    public PreparedLaunch.Builder rest(PreparedLaunch.Builder launch, ConvGeometry geometry) {
+        return launch.add((int) tiles).add(lead(geometry));
     }
 }

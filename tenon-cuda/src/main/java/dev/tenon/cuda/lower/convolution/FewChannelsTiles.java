@@ -7,14 +7,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 
 /**
  * How {@code conv_few_channels} cuts a convolution: the tile of positions and the part of the output channels per
  * block. Chosen by a model of time ({@link BlockTimes}).
  *
  * @param threads per block
- * @param lanes that share a position
+ * @param shares lanes of a position
  * @param rows positions of a tile
  * @param columns positions of a tile, the binary logarithm
  * @param tiles of all images
@@ -22,7 +21,7 @@ import java.util.stream.LongStream;
  * @param sharedBytes per block
  */
 record FewChannelsTiles(
-        Form form, int threads, int lanes, long rows, int columns, long tiles, long parts, long sharedBytes)
+        Form form, int threads, int shares, long rows, int columns, long tiles, long parts, long sharedBytes)
         implements FewChannelsPlan {
     /** Output channels of a thread. */
     static final int OUTPUTS = 8;
@@ -133,15 +132,5 @@ record FewChannelsTiles(
     @Override
     public long blocks() {
         return tiles;
-    }
-
-    @Override
-    public LongStream words() {
-        return LongStream.of(lanes, rows, columns);
-    }
-
-    @Override
-    public String shape() {
-        return rows + "x" + (1 << columns);
     }
 }

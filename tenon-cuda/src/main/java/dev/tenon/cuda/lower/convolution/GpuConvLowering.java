@@ -86,7 +86,7 @@ public final class GpuConvLowering {
             passed.add("1 fused, 2 cudnn: single channels are not products");
         } else if (context.convolutions() == ConvForm.WARPGROUPS) {
             passed.add("1 fused, 2 cudnn: warpgroups are asked for");
-        } else if (FewChannelsConv.isAskedFor(context)) {
+        } else if (context.convolutions().isFewChannels()) {
             passed.add("1 fused, 2 cudnn: a kernel for few channels is asked for");
         } else {
             GpuStep library =
@@ -120,7 +120,7 @@ public final class GpuConvLowering {
             List<String> passed) {
         FewChannelsConv few = FewChannelsConv.of(geometry, operands, context).orElse(null);
         String refusal = MmaConv.refusal(geometry, operands.dtype(), context);
-        if (few != null && FewChannelsConv.isAskedFor(context)) {
+        if (few != null && context.convolutions().isFewChannels()) {
             refusal = few.entry() + " is asked for";
         } else if (refusal.isEmpty() && few != null) {
             double tensors = MmaConv.microseconds(geometry, operands, context);

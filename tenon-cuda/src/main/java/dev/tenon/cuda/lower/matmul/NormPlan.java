@@ -5,6 +5,7 @@ import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.port.DeviceProperties;
+import dev.tenon.cuda.port.LaunchShape;
 import java.util.Comparator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -14,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param form of a block's tile
  * @param cluster blocks that hold rows together
- * @param clusters of the launch, which share the rows
+ * @param tiles of 128 rows
+ * @param clusters that share them, as far as that is known before the device is asked
  * @param steps of 64 elements that sums are padded to
  * @param microseconds that it takes by the model
  */
-record NormPlan(Form form, int cluster, int clusters, int steps, double microseconds) {
-    static final int THREADS = 384;
-
+record NormPlan(Form form, int cluster, int tiles, int clusters, int steps, double microseconds) {
+    private static final int THREADS = 384;
     private static final int ROWS = 128;
     private static final int STEP = 64;
     private static final int LINE = 128; // bytes of a step, per row and column
@@ -41,7 +42,7 @@ record NormPlan(Form form, int cluster, int clusters, int steps, double microsec
 
     /**
      * Tiles of so many columns; times are microseconds. Steps as measured of {@code matmul_wgmma} on an H200, that of
-     * 192 columns between its neighbours; between two tiles what that takes, and an estimate of residual and statistics.
+     * 192 columns between its neighbours. Between two tiles: what that takes, and estimates of residual and statistics.
      */
     enum Form {
         WIDE(256, 4, 0.66, 3.7, 3.5),
@@ -93,11 +94,11 @@ record NormPlan(Form form, int cluster, int clusters, int steps, double microsec
 
     private static NormPlan of(Form form, MatMulShape shape, double memory, int multiprocessors) {
         int cluster = (int) (shape.n() / form.columns);
-        long tiles = Math.ceilDiv(shape.m(), (long) ROWS);
-        int clusters = (int) Math.min(tiles, resident(cluster, multiprocessors));
+        int tiles = (int) Math.ceilDiv(shape.m(), (long) ROWS);
+        int clusters = Math.min(tiles, resident(cluster, multiprocessors));
         int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) STEP), form.columns / UNIT + 1);
         double products = Math.ceilDiv(tiles, clusters) * (steps * form.step + form.tile) + form.last;
-        return new NormPlan(form, cluster, clusters, steps, START + Math.max(products, memory));
+        return new NormPlan(form, cluster, tiles, clusters, steps, START + Math.max(products, memory));
     }
 
     /** Clusters that run at the same time, a block a multiprocessor. */
@@ -109,8 +110,8 @@ record NormPlan(Form form, int cluster, int clusters, int steps, double microsec
     }
 
     private static double memory(MatMulShape shape, DType dtype, boolean residual) {
-        double elements = (double) shape.m() * (shape.k() + (residual ? 2 : 1) * shape.n())
-                + (double) shape.n() * shape.k();
+        double elements =
+                (double) shape.m() * (shape.k() + (residual ? 2 : 1) * shape.n()) + (double) shape.n() * shape.k();
         return elements * dtype.bytes() / WarpgroupProducts.BYTES;
     }
 
@@ -118,16 +119,21 @@ record NormPlan(Form form, int cluster, int clusters, int steps, double microsec
         return ProductCatalog.norm(dtype, centred, form.columns, alongB);
     }
 
-    int blocks() {
-        return cluster * clusters;
-    }
-
     int sharedBytes() {
         return form.sharedBytes();
     }
 
+    /** The launch of so many clusters, which share the tiles. */
+    LaunchShape shape(int count) {
+        return LaunchShape.of(cluster * Math.clamp(count, 1, tiles), THREADS)
+                .withSharedBytes(form.sharedBytes())
+                .withCluster(cluster)
+                .withProgrammatic();
+    }
+
     /** {@code matmul_norm, tiles of 128x192, 2 blocks a row}. */
     String text() {
-        return "matmul_norm, tiles of " + ROWS + "x" + form.columns + (cluster == 1 ? "" : ", " + cluster + " blocks a row");
+        return "matmul_norm, tiles of " + ROWS + "x" + form.columns
+                + (cluster == 1 ? "" : ", " + cluster + " blocks a row");
     }
 }

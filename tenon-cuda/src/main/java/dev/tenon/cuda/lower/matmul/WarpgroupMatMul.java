@@ -91,8 +91,7 @@ final class WarpgroupMatMul implements GpuStep {
     private Maps maps(long a, long b) {
         Maps found = last;
         if (found == null || found.a != a || found.b != b) {
-            TensorMap right =
-                    shape.transposeB()
+            TensorMap right = shape.transposeB()
                     ? map(dtype, b, shape.k(), shape.n(), TILE)
                     : map(dtype, b, shape.n(), shape.k(), HALF);
             found = new Maps(a, b, device.encode(map(dtype, a, shape.k(), shape.m(), TILE)), device.encode(right));

@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 final class WarpgroupNorm implements GpuStep {
     private final NormPlan plan;
     private final Kernel kernel;
-    private final LaunchShape launch;
     private final GpuContext device;
     private final DType dtype;
     private final MatMulShape shape;
@@ -29,6 +28,8 @@ final class WarpgroupNorm implements GpuStep {
     private final int scale;
     private final int shift;
     private final String tier;
+    /** Made when the kernel has its code, which the device must know to say how many clusters it holds. */
+    private volatile @Nullable LaunchShape launch;
     /** Of the last addresses: those of a session stay as they are. */
     private volatile @Nullable Maps last;
 
@@ -49,10 +50,6 @@ final class WarpgroupNorm implements GpuStep {
                 context.slot(node.output()));
         this.scale = context.slot(node.input(op.products()));
         this.shift = op.centred() ? context.slot(node.inputs().getLast()) : -1;
-        this.launch = LaunchShape.of(plan.blocks(), NormPlan.THREADS)
-                .withSharedBytes(plan.sharedBytes())
-                .withCluster(plan.cluster())
-                .withProgrammatic();
         this.kernel = context.kernels()
                 .kernel(
                         ProductCatalog.MATMUL_NORM,
@@ -69,7 +66,7 @@ final class WarpgroupNorm implements GpuStep {
         frame.stream()
                 .launch(
                         kernel.function(),
-                        launch,
+                        launch(),
                         frame.arguments()
                                 .clear()
                                 .add(maps.left, WarpgroupMatMul.MAP_ALIGNMENT)
@@ -86,6 +83,19 @@ final class WarpgroupNorm implements GpuStep {
                                 .add(slots.residual() < 0 ? 0 : 1)
                                 .add(1.0f / plan.cluster())
                                 .add(epsilon));
+    }
+
+    /** As many clusters as run at the same time: those behind would begin when the others have ended. */
+    private LaunchShape launch() {
+        LaunchShape found = launch;
+        if (found == null) {
+            found = plan.shape(
+                    plan.cluster() == 1
+                            ? plan.clusters()
+                            : kernel.function().clustersOnDevice(plan.shape(plan.tiles())));
+            launch = found;
+        }
+        return found;
     }
 
     private Maps maps(long a, long b, long residual) {

@@ -12,8 +12,15 @@ public enum ConvForm {
     NO_WARPGROUPS,
     /** Of few channels the plain one wherever it can, even if a library is there. */
     FEW_CHANNELS,
-    /** Of few channels that on tensor cores likewise. */
-    FEW_CHANNELS_MMA;
+    /** Of few channels those on tensor cores likewise, each by the positions and output channels of its warps. */
+    FEW_CHANNELS_64X32,
+    FEW_CHANNELS_32X32,
+    FEW_CHANNELS_32X64;
+
+    /** Whether one for few channels is asked for. */
+    public boolean isFewChannels() {
+        return ordinal() >= FEW_CHANNELS.ordinal();
+    }
 
     private static final String VARIABLE = "TENON_CONV_WGMMA";
 

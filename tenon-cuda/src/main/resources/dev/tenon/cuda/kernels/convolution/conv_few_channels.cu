@@ -25,7 +25,7 @@ struct Tile : PositionTile {
 
     static __device__ __forceinline__ Tile of(const FewChannelsSizes& s) {
         Tile tile;
-        tile.begin(s, blockIdx.x);
+        tile.begin(s, static_cast<int>(blockIdx.x), [](int a, int b) { return a / b; });
         const int stride = static_cast<int>(s.stride[1]);
         tile.rest = (tile.wide + stride - 1) / stride * static_cast<int>(s.channels);
         tile.line = stride * tile.rest;

@@ -1,28 +1,33 @@
 // The convolution of conv_few_channels.cu in 16 bits on tensor cores, of windows whose cells lie side by side along rows (dilation 1).
 //
-//   conv_few_channels_mma_64 _32   64 or 32 positions of 32 output channels per warp
+//   conv_few_channels_mma_64x32 _32x32 _32x64   so many positions and output channels per warp
 //
 // In a line of cells in shared memory, channels innermost, the elements that a window has there follow each other. They are counted in pairs,
-// an odd last one with nothing beside it, and k of the product runs over the pairs of all lines of the window, in steps of 8. A pair is one
-// word: where windows may begin at odd elements, a second copy of the cells lies one element further on. What a pair has beyond the window
-// is masked, as it may not be finite.
+// of which the first or last may have one alone, and k of the product runs over the pairs of all lines of the window, in steps of 8. A pair is
+// one word. What it has beside the window is masked, as it may not be finite.
 //
-// Launch: 128 threads; grid (any number of blocks, parts of 32 shares output channels at most 65535). The warps of a share make the tile
-// together, 2^columns positions wide; blocks take every gridDim.x-th of the `tiles`.
-// Dynamic shared memory: the weights as fragments, 1024 bytes a share and step; the table of pairs, 64 bytes a step; the cells (Layout).
-// x, w, y and the rest lie as in conv_few_channels.cu.
+// Lines come in chunks of 16 bytes as they lie in x, `lead` elements before the first cell, where lines of x are whole chunks with channels
+// innermost, and windows are an even number of elements apart. Else lead is -1: words are taken apart, and where windows may begin at odd
+// elements, a second copy of the cells lies one element further on.
+//
+// Launch: 128 threads; grid (any number of blocks, parts of as many shares of output channels at most 65535). The warps of a share make the
+// tile together, 2^columns positions wide, at least 16; blocks take every gridDim.x-th of the `tiles`.
+// Dynamic shared memory: the weights as fragments, 1024 bytes a step and 32 output channels; the table of pairs, 64 bytes a step; the cells
+// (Layout).
+// x, w, y and the rest lie as in conv_few_channels.cu; x and bias begin on 16-byte boundaries.
 // Variants: TENON_T one of f16, bf16. From sm_80 on.
 #include "few_channels.cuh"
 
 typedef TENON_T T;
 
 constexpr int THREADS = 128;
-constexpr int SIDE = 32;     // output channels of a warp: 4 products wide
+constexpr int SIDE = 32;     // output channels of 4 products
 constexpr int STEP = 8;      // pairs of k
+constexpr int CHUNK = 8;     // elements of 16 bytes
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
 
-// a / b of numbers below 2^23, b not 0, in few instructions.
+// a / b of numbers below 2^22, b not 0, in few instructions.
 __device__ __forceinline__ int quotient(int a, int b) {
     int q = static_cast<int>(static_cast<float>(a) * fast_reciprocal(static_cast<float>(b)));
     const int rest = a - q * b;
@@ -36,27 +41,31 @@ __device__ __forceinline__ float high(u32 two) { return to_compute(T{static_cast
 
 // Where cells and pairs lie in shared memory.
 struct Layout {
+    int sides;   // of the block
     int across;  // elements of a window in a line
-    int pairs;   // of them
+    int odd;     // 1 where a line's first pair has one element alone, its second
+    int pairs;   // of a window in a line
     int steps;
     int line;    // elements from a line of cells to the next, even
+    int start;   // from the first line to its first pair
     int copy;    // from the cells to their copy; 0 for none
 
-    __device__ __forceinline__ Layout(const FewChannelsSizes& s, const PositionTile& tile) {
+    __device__ __forceinline__ Layout(const FewChannelsSizes& s, const PositionTile& tile, int lead, int each) {
+        sides = static_cast<int>(s.shares) * each;
         const int channels = static_cast<int>(s.channels);
+        const int length = tile.wide * channels;
+        const bool chunks = lead >= 0;
         across = static_cast<int>(s.kernel[1]) * channels;
-        pairs = (across + 1) / 2;
+        odd = chunks ? lead & 1 : 0;
+        pairs = (across + odd + 1) / 2;
         steps = (pairs * static_cast<int>(s.kernel[0]) + STEP - 1) / STEP;
-        line = (tile.wide * channels + 1) & ~1;
-        copy = static_cast<int>(s.stride[1]) * channels % 2 == 0 ? 0 : tile.high * line + 2;
+        line = chunks ? (lead + length + CHUNK - 1) & -CHUNK : (length + 1) & ~1;
+        start = chunks ? lead & ~1 : 0;
+        copy = chunks || static_cast<int>(s.stride[1]) * channels % 2 == 0 ? 0 : tile.high * line + 2;
     }
 
-    __device__ __forceinline__ uint2* table(uint4* shared, const FewChannelsSizes& s) const {
-        return reinterpret_cast<uint2*>(shared + static_cast<int>(s.shares) * steps * 64);
-    }
-    __device__ __forceinline__ u16* cells(uint4* shared, const FewChannelsSizes& s) const {
-        return reinterpret_cast<u16*>(table(shared, s) + steps * STEP);
-    }
+    __device__ __forceinline__ uint2* table(uint4* shared) const { return reinterpret_cast<uint2*>(shared + sides * steps * 64); }
+    __device__ __forceinline__ u16* cells(uint4* shared) const { return reinterpret_cast<u16*>(table(shared) + steps * STEP); }
 
     // Zeros that stand beside the last pair of a line, and of all lines of the copy.
     __device__ __forceinline__ void pad(u16* cells, const FewChannelsSizes& s, const PositionTile& tile) const {
@@ -65,21 +74,36 @@ struct Layout {
         for (int i = static_cast<int>(threadIdx.x); i < tile.high && length < line; i += THREADS) cells[i * line + length] = 0;
         if (copy > 0 && threadIdx.x == 0) cells[2 * copy - 1] = 0;
     }
-
-    // For each pair, words from a window's first and what counts of it.
-    __device__ __forceinline__ void list(uint2* table, const FewChannelsSizes& s) const {
-#pragma unroll 1
-        for (int p = static_cast<int>(threadIdx.x); p < steps * STEP; p += THREADS) {
-            const int i = quotient(p, pairs);
-            const int first = 2 * (p - i * pairs);
-            const bool there = i < s.kernel[0];
-            const int at = there ? i * static_cast<int>(s.dilation[0]) * line + first : 0;
-            table[p] = make_uint2(static_cast<u32>(at) / 2, !there ? 0u : first + 1 < across ? 0xffffffffu : 0xffffu);
-        }
-    }
 };
 
-// How a thread brings cells into shared memory: words of two neighbouring elements of a line of x (of one channel where channels are not
+// Brings cells into shared memory by chunks, which lie in x or beside it as a whole.
+__device__ __forceinline__ void fetch_chunks(u16* cells, const T* x, const PositionTile& tile, const Layout& lay, const FewChannelsSizes& s, int lead) {
+    const int channels = static_cast<int>(s.channels);
+    const int each = lay.line / CHUNK;
+    const int pitch = static_cast<int>(s.input[1]) * channels / CHUNK;
+    const int start = (tile.left(s) * channels - lead) / CHUNK;
+    const int top = tile.top(s);
+    const int groups = each < THREADS ? quotient(THREADS, each) : 1;
+    const int group = each < THREADS ? quotient(static_cast<int>(threadIdx.x), each) : 0;
+    const u32 height = static_cast<u32>(s.input[0]);
+    if (group >= groups) return;
+    const uint4* const image = reinterpret_cast<const uint4*>(x + tile.image * s.x_image);
+    const i64 down = static_cast<i64>(groups) * pitch;
+    const int next = groups * each;
+#pragma unroll 1
+    for (int chunk = static_cast<int>(threadIdx.x) - group * each; chunk < each; chunk += THREADS) {
+        const bool inside = static_cast<u32>(start + chunk) < static_cast<u32>(pitch);
+        const u32 seen = inside ? height : 0u;
+        const uint4* from = image + (static_cast<i64>(top + group) * pitch + start + chunk);
+        uint4* to = reinterpret_cast<uint4*>(cells) + group * each + chunk;
+#pragma unroll 4
+        for (int i = group; i < tile.high; i += groups, from += down, to += next) {
+            copy_async_16_if(to, from, static_cast<u32>(top + i) < seen);
+        }
+    }
+}
+
+// How a thread brings cells into shared memory otherwise: words of two neighbouring elements of a line of x (of one channel where channels are not
 // innermost), walking over lines, AT_ONCE of them together. Zeros for cells outside of x.
 template <int AT_ONCE>
 struct Fetch {
@@ -171,138 +195,161 @@ struct Fetch {
 
     __device__ __forceinline__ void put(const u32 (&v)[AT_ONCE], u16* cells, const Layout& lay, const FewChannelsSizes& s) const {
         const int apart = last ? 1 : static_cast<int>(s.channels);
-        u16* const to = cells + line * lay.line + first * apart + channel;
-        put(v, to, apart, groups * lay.line);
-        if (lay.copy > 0) put(v, to + lay.copy + 1, apart, groups * lay.line);
-    }
-
-    __device__ __forceinline__ void put(const u32 (&v)[AT_ONCE], u16* to, int apart, int step) const {
+        const int step = groups * lay.line;
         const int one = first >= 0 ? high : 0;
         const int two = first + 1 < length ? high : 0;
+        u16* begin = cells + line * lay.line + first * apart + channel;
+#pragma unroll 1
+        for (int copies = lay.copy > 0 ? 2 : 1; copies > 0; copies--, begin += lay.copy + 1) {
+            u16* to = begin;
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; k++, to += step) {
-            if (line + k * groups < one) to[0] = static_cast<u16>(v[k]);
-            if (line + k * groups < two) to[apart] = static_cast<u16>(v[k] >> 16);
+            for (int k = 0; k < AT_ONCE; k++, to += step) {
+                if (line + k * groups < one) to[0] = static_cast<u16>(v[k]);
+                if (line + k * groups < two) to[apart] = static_cast<u16>(v[k] >> 16);
+            }
         }
     }
 };
 
-// Brings the weights of the output channels from `output0` on into shared memory, a lane's words of a step in two pieces of 16 bytes. Lane 4 g + t
+// Brings the weights of the output channels from `output0` on into shared memory, a lane's words of a step and side in two pieces of 16 bytes. Lane 4 g + t
 // has of product j the pairs t and t + 4 of the output channel 8 (g / 2) + 2 j + g % 2, so that a lane's sums of a position are those of 8
-// neighbouring channels.
+// neighbouring channels. The table has for each pair the words from a window's first, and what counts of it.
+template <int SIDES>
 __device__ __forceinline__ void fetch_weights(uint4* shared, const T* w, const Layout& lay, const FewChannelsSizes& s, int output0) {
-    constexpr int TOGETHER = 4;
     const int all = lay.steps * STEP;
+    const int bits = all <= 16 ? 4 : all <= 32 ? 5 : all <= 64 ? 6 : 7;
+    const int groups = THREADS >> bits;
+    const int group = static_cast<int>(threadIdx.x) >> bits;
     const int channels = static_cast<int>(s.channels);
-    const int side = SIDE * static_cast<int>(s.shares);
-    const int abreast = all < THREADS ? all : THREADS;
-    const int groups = quotient(THREADS, abreast);
-    const int group = quotient(static_cast<int>(threadIdx.x), abreast);
-    const i64 step = groups * s.w_output;
     const int left = static_cast<int>(s.outputs) - output0;
-    if (group >= groups) return;
+    const int down = static_cast<int>(s.w_output);
+    const int over = static_cast<int>(s.w_cell);
+    const int aside = static_cast<int>(s.w_channel);
 #pragma unroll 1
-    for (int p = static_cast<int>(threadIdx.x) - group * abreast; p < all; p += abreast) {
+    for (int p = static_cast<int>(threadIdx.x) & ((1 << bits) - 1); p < all; p += 1 << bits) {
         const int i = quotient(p, lay.pairs);
-        const int first = 2 * (p - i * lay.pairs);
-        const bool one = i < s.kernel[0];
-        const bool two = one && first + 1 < lay.across;
-        const int cell = quotient(first, channels);
-        const int beside = quotient(first + 1, channels);
-        const i64 line = i * s.kernel[1];
-        const T* from = w + (output0 + group) * s.w_output + (line + cell) * s.w_cell + (first - cell * channels) * s.w_channel;
-        const T* after = w + (output0 + group) * s.w_output + (line + beside) * s.w_cell + (first + 1 - beside * channels) * s.w_channel;
-        u32* const to = reinterpret_cast<u32*>(shared) + (p / STEP * 64 + p % 4) * 4 + p / 4 % 2;
+        const int first = 2 * (p - i * lay.pairs) - lay.odd;
+        const bool one = i < s.kernel[0] && first >= 0;
+        const bool two = i < s.kernel[0] && first + 1 < lay.across;
+        if (group == 0) {
+            const int at = one || two ? i * static_cast<int>(s.dilation[0]) * lay.line + first + lay.odd : 0;
+            lay.table(shared)[p] = make_uint2(static_cast<u32>(at) / 2, (one ? 0xffffu : 0u) | (two ? 0xffff0000u : 0u));
+        }
+        const int cell = first < 0 ? 0 : quotient(first, channels);
+        const int channel = first - cell * channels;  // -1 before the first
+        const int begin = (i * static_cast<int>(s.kernel[1]) + cell) * over + channel * aside;
+        const int beside = channel + 1 < channels ? aside : over - channel * aside;
+        u32* const start = reinterpret_cast<u32*>(shared) + (p / STEP * (SIDES * 64) + p % 4) * 4 + p / 4 % 2;
 #pragma unroll 1
-        for (int begin = group; begin < side; begin += TOGETHER * groups) {
-            u32 v[TOGETHER];
+        for (int number = 0; number < lay.sides; number++) {
+            const int side = number * SIDE;
+            u32* const to = start + (number / SIDES * lay.steps * SIDES + number % SIDES) * 256;
+#pragma unroll 1
+            for (int o = group; o < 8; o += groups) {
+                const T* from = w + ((output0 + side + o) * down + begin);
+                u32 v[4];
 #pragma unroll
-            for (int k = 0; k < TOGETHER; k++) {
-                const bool there = begin + k * groups < left;
-                const u32 low = one && there ? from->bits : 0u;
-                const u32 high = two && there ? after->bits : 0u;
-                v[k] = low | high << 16;
-                from += step;
-                after += step;
-            }
+                for (int k = 0; k < 4; k++, from += 8 * down) {
+                    const bool there = side + o + 8 * k < left;
+                    const u32 low = one && there ? from[0].bits : 0u;
+                    const u32 high = two && there ? from[beside].bits : 0u;
+                    v[k] = low | high << 16;
+                }
+                u32* const place = to + (o & 4) * 32 + (o & 2) + (o & 1) * 16;
 #pragma unroll
-            for (int k = 0; k < TOGETHER; k++) {
-                const int o = begin + k * groups;
-                const int at = o / SIDE * lay.steps * 256 + (o & 24) * 4 + (o & 4) * 32 + (o & 2) + (o & 1) * 16;
-                if (o < side) to[at] = v[k];
+                for (int k = 0; k < 4; k++) place[32 * k] = v[k];
             }
         }
     }
 }
 
-// What a thread makes: 8 output channels of 2 TILES positions.
-template <int TILES>
+// What a thread makes: 2 TILES positions of 8 output channels of each of SIDES sides.
+template <int TILES, int SIDES>
 struct Positions {
-    static constexpr int R = 2 * TILES;
+    static constexpr int PLACES = 2 * TILES;
 
-    PositionSums<R> sums;
-    int number;      // in the tile, of the warp's first position
-    bool neighbours;  // positions come in neighbouring pairs, for y with positions innermost
+    PositionSums<SIDES * PLACES> sums;
+    int number;       // in the tile, of the warp's first position
+    bool neighbours;  // the two positions among 16 are neighbours, for y with positions innermost
 
     __device__ __forceinline__ void begin(const FewChannelsSizes& s) {
         number = static_cast<int>(threadIdx.x) / 32 / static_cast<int>(s.shares) * (16 * TILES);
         neighbours = s.y_channel != 1;
     }
 
-    // In the tile.
-    __device__ __forceinline__ int place(int t) const {
+    // Of the i-th 16 positions, in the tile.
+    __device__ __forceinline__ int row(int i, const FewChannelsSizes& s) const { return (number + 16 * i) >> s.columns; }
+    __device__ __forceinline__ int column(int i, const FewChannelsSizes& s) const { return (number + 16 * i) & ((1 << s.columns) - 1); }
+
+    // Of the thread's two among 16.
+    __device__ __forceinline__ int place(int h) const {
         const int g = static_cast<int>(threadIdx.x) % 32 / 4;
-        return number + t / 2 * 16 + (neighbours ? 2 * g + t % 2 : g + t % 2 * 8);
+        return neighbours ? 2 * g + h : g + 8 * h;
     }
 
     // `weights` and `table` of this lane.
     __device__ __forceinline__ void multiply(
-        const u16* cells, const uint4* weights, const uint2* table, const Layout& lay, const FewChannelsSizes& s, const T* bias) {
-        u32 begin[OUTPUTS / 2] = {};
-        if (bias) {
-            const uint4 v = *reinterpret_cast<const uint4*>(bias);
-            begin[0] = v.x, begin[1] = v.y, begin[2] = v.z, begin[3] = v.w;
-        }
+        const u16* cells, const uint4* weights, const uint2* table, const Layout& lay, const FewChannelsSizes& s, const T* bias, i64 output) {
         const int below = static_cast<int>(s.stride[0]) * lay.line;
         const int aside = static_cast<int>(s.stride[1]) * static_cast<int>(s.channels);
-        const u32* from[R];
-        float d[TILES][4][4];
+        int shift[2];  // words to the thread's positions
 #pragma unroll
-        for (int t = 0; t < R; t++) {
-            const int row = place(t) >> s.columns;
-            const int column = place(t) & ((1 << s.columns) - 1);
-            int at = row * below + column * aside;
-            at += (at & 1) * (lay.copy + 1);
-            from[t] = reinterpret_cast<const u32*>(cells) + at / 2;
+        for (int h = 0; h < 2; h++) shift[h] = (place(h) * aside + (place(h) * aside % 2 == 0 ? 0 : lay.copy + 1)) / 2;
+        const u32* from[PLACES];
 #pragma unroll
-            for (int o = 0; o < OUTPUTS; o++) d[t / 2][o / 2][t % 2 * 2 + o % 2] = o % 2 == 0 ? low(begin[o / 2]) : high(begin[o / 2]);
+        for (int t = 0; t < PLACES; t++) {
+            from[t] = reinterpret_cast<const u32*>(cells) + (lay.start + row(t / 2, s) * below + column(t / 2, s) * aside) / 2 + shift[t % 2];
+        }
+        float d[SIDES][TILES][4][4];
+#pragma unroll
+        for (int k = 0; k < SIDES; k++) {
+            uint4 v = {};
+            if (bias && output + k * SIDE < s.outputs) v = *reinterpret_cast<const uint4*>(bias + output + k * SIDE);
+            const u32 two[OUTPUTS / 2] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+            for (int t = 0; t < PLACES; t++) {
+#pragma unroll
+                for (int o = 0; o < OUTPUTS; o++) d[k][t / 2][o / 2][t % 2 * 2 + o % 2] = o % 2 == 0 ? low(two[o / 2]) : high(two[o / 2]);
+            }
         }
         const uint2* const end = table + lay.steps * STEP;
 #pragma unroll 1
         do {
-            const uint4 one = weights[0];
-            const uint4 other = weights[32];
             const uint2 near = table[0];
             const uint2 far = table[STEP / 2];
-            const u32 b[4][2] = {{one.x, one.y}, {one.z, one.w}, {other.x, other.y}, {other.z, other.w}};
+            u32 a[TILES][4];
 #pragma unroll
             for (int i = 0; i < TILES; i++) {
-                const u32 a[4] = {
-                    from[2 * i][near.x] & near.y, from[2 * i + 1][near.x] & near.y, from[2 * i][far.x] & far.y, from[2 * i + 1][far.x] & far.y};
-#pragma unroll
-                for (int j = 0; j < 4; j++) mma_16816(d[i][j], a, b[j], T());
+                a[i][0] = from[2 * i][near.x] & near.y;
+                a[i][1] = from[2 * i + 1][near.x] & near.y;
+                a[i][2] = from[2 * i][far.x] & far.y;
+                a[i][3] = from[2 * i + 1][far.x] & far.y;
             }
-            weights += 64;
+#pragma unroll
+            for (int k = 0; k < SIDES; k++) {
+                const uint4 one = weights[k * 64];
+                const uint4 other = weights[k * 64 + 32];
+                const u32 b[4][2] = {{one.x, one.y}, {one.z, one.w}, {other.x, other.y}, {other.z, other.w}};
+#pragma unroll
+                for (int i = 0; i < TILES; i++) {
+#pragma unroll
+                    for (int j = 0; j < 4; j++) mma_16816(d[k][i][j], a[i], b[j], T());
+                }
+            }
+            weights += SIDES * 64;
             table += STEP;
         } while (table < end);
 #pragma unroll
-        for (int t = 0; t < R; t++) {
+        for (int k = 0; k < SIDES; k++) {
 #pragma unroll
-            for (int o = 0; o < OUTPUTS; o++) sums.at[t][o] = d[t / 2][o / 2][t % 2 * 2 + o % 2];
+            for (int t = 0; t < PLACES; t++) {
+#pragma unroll
+                for (int o = 0; o < OUTPUTS; o++) sums.at[k * PLACES + t][o] = d[k][t / 2][o / 2][t % 2 * 2 + o % 2];
+            }
         }
     }
 
-    // For the positions of the result: their number t, and the elements from y to the first output channel.
+    // For the thread's positions and sides: which of the sums, the elements from y to the first output channel, and whether it is a result.
     template <int STRIDE, typename Do>
     __device__ __forceinline__ void each(const PositionTile& tile, const FewChannelsSizes& s, i64 output, Do act) {
         const int across = static_cast<int>(s.output[1]);
@@ -311,27 +358,32 @@ struct Positions {
         const int rows = static_cast<int>(s.output[0]) - tile.row;
         const int columns = across - tile.column;
 #pragma unroll
-        for (int t = 0; t < R; t += STRIDE) {
-            const int v = place(t) >> s.columns;
-            const int u = place(t) & ((1 << s.columns) - 1);
-            if (v < rows && u < columns) act(t, start + static_cast<i64>(v * across + u) * apart);
+        for (int k = 0; k < SIDES; k++) {
+            const bool there = output + k * SIDE < s.outputs;
+#pragma unroll
+            for (int t = 0; t < PLACES; t += STRIDE) {
+                const int v = row(t / 2, s);
+                const int u = column(t / 2, s) + place(t % 2);
+                act(k * PLACES + t, start + k * SIDE * s.y_channel + (v * across + u) * apart, there && v < rows && u < columns);
+            }
         }
     }
 
     // Whether two neighbouring positions are one word of y.
-    __device__ __forceinline__ bool paired(const FewChannelsSizes& s) const { return s.columns > 0 && s.output[1] % 2 == 0; }
+    __device__ __forceinline__ bool paired(const FewChannelsSizes& s) const { return s.output[1] % 2 == 0; }
 
     __device__ __forceinline__ void add_residual(const T* residual, const PositionTile& tile, const FewChannelsSizes& s, i64 output) {
-        if (output >= s.outputs) return;
         if (!neighbours) {
-            each<1>(tile, s, output, [&](int t, i64 at) {
+            each<1>(tile, s, output, [&](int t, i64 at, bool there) {
+                if (!there) return;
                 const uint4 v = *reinterpret_cast<const uint4*>(residual + at);
                 const u32 two[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o++) sums.at[t][o] += o % 2 == 0 ? low(two[o / 2]) : high(two[o / 2]);
             });
         } else if (paired(s)) {
-            each<2>(tile, s, output, [&](int t, i64 at) {
+            each<2>(tile, s, output, [&](int t, i64 at, bool there) {
+                if (!there) return;
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o++) {
                     const u32 two = *reinterpret_cast<const u32*>(residual + at + o * s.y_channel);
@@ -340,7 +392,8 @@ struct Positions {
                 }
             });
         } else {
-            each<1>(tile, s, output, [&](int t, i64 at) {
+            each<1>(tile, s, output, [&](int t, i64 at, bool there) {
+                if (!there) return;
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o++) sums.at[t][o] += to_compute(residual[at + o * s.y_channel]);
             });
@@ -348,23 +401,24 @@ struct Positions {
     }
 
     __device__ __forceinline__ void store(T* y, const PositionTile& tile, const FewChannelsSizes& s, i64 output) {
-        if (output >= s.outputs) return;
         if (!neighbours) {
-            each<1>(tile, s, output, [&](int t, i64 at) {
+            each<1>(tile, s, output, [&](int t, i64 at, bool there) {
                 u32 two[4];
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o += 2) two[o / 2] = to_pair(sums.at[t][o], sums.at[t][o + 1], T());
-                store_16(y + at, two);
+                if (there) store_16(y + at, two);
             });
         } else if (paired(s)) {
-            each<2>(tile, s, output, [&](int t, i64 at) {
+            each<2>(tile, s, output, [&](int t, i64 at, bool there) {
+                if (!there) return;
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o++) {
                     *reinterpret_cast<u32*>(y + at + o * s.y_channel) = to_pair(sums.at[t][o], sums.at[t + 1][o], T());
                 }
             });
         } else {
-            each<1>(tile, s, output, [&](int t, i64 at) {
+            each<1>(tile, s, output, [&](int t, i64 at, bool there) {
+                if (!there) return;
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o++) y[at + o * s.y_channel] = From<T>::of(sums.at[t][o]);
             });
@@ -372,68 +426,73 @@ struct Positions {
     }
 };
 
-template <int TILES>
+template <int TILES, int SIDES>
 __device__ __forceinline__ void convolve(
-    const T* x, const T* w, T* y, const FewChannelsSizes& s, const ConvEpilogue<T>& epilogue, int tiles) {
+    const T* x, const T* w, T* y, const FewChannelsSizes& s, const ConvEpilogue<T>& epilogue, int tiles, int lead) {
     TENON_DYNAMIC_SHARED(uint4, shared);
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int share = static_cast<int>(threadIdx.x) / 32 % static_cast<int>(s.shares);
-    const int output0 = static_cast<int>(blockIdx.y) * SIDE * static_cast<int>(s.shares);
-    const i64 output = output0 + share * SIDE + lane % 4 * OUTPUTS;
+    const int output0 = static_cast<int>(blockIdx.y) * (SIDES * SIDE) * static_cast<int>(s.shares);
+    const i64 output = output0 + share * (SIDES * SIDE) + lane % 4 * OUTPUTS;
     __shared__ PositionTile kept;  // what is known again after the sums, without registers meanwhile
     release_successor();
     for (int number = static_cast<int>(blockIdx.x); number < tiles; number += static_cast<int>(gridDim.x)) {
         const bool again = number != blockIdx.x;
         PositionTile tile;
-        tile.begin(s, number);
-        const Layout lay(s, tile);
-        uint2* const table = lay.table(shared, s);
-        u16* const cells = lay.cells(shared, s);
-        if (!again) {
-            lay.list(table, s);
-            lay.pad(cells, s, tile);
+        tile.begin(s, number, [](int a, int b) { return quotient(a, b); });
+        const Layout lay(s, tile, lead, SIDES);
+        uint2* const table = lay.table(shared);
+        u16* const cells = lay.cells(shared);
+        if (again) {
+            __syncthreads();  // the last tile has been read
+        } else {
             await_predecessor();
         }
-        constexpr int AT_ONCE = 4 * TILES + 1;  // lines of a usual tile at stride 2
-        Fetch<AT_ONCE> fetch;
-        fetch.begin(x, tile, s);
-        bool begun = false;
+        if (lead >= 0) {
+            fetch_chunks(cells, x, tile, lay, s, lead);
+            copy_async_commit();
+            if (!again) fetch_weights<SIDES>(shared, w, lay, s, output0);
+            copy_async_wait<0>();
+        } else {
+            constexpr int AT_ONCE = 4 * TILES + 1;  // lines of a usual tile at stride 2
+            Fetch<AT_ONCE> fetch;
+            fetch.begin(x, tile, s);
+            if (!again) lay.pad(cells, s, tile);
+            bool begun = again;
 #pragma unroll 1
-        do {
-            u32 v[AT_ONCE];
-            fetch.ask(v, s);
-            if (!begun && again) {
-                __syncthreads();  // the last tile has been read
-            } else if (!begun) {
-                fetch_weights(shared, w, lay, s, output0);
-            }
-            begun = true;
-            fetch.put(v, cells, lay, s);
-            fetch.next();
-        } while (fetch.more());
+            do {
+                u32 v[AT_ONCE];
+                fetch.ask(v, s);
+                if (!begun) fetch_weights<SIDES>(shared, w, lay, s, output0);
+                begun = true;
+                fetch.put(v, cells, lay, s);
+                fetch.next();
+            } while (fetch.more());
+        }
         if (threadIdx.x == 0) kept = tile;
         __syncthreads();
-        Positions<TILES> positions;
+        Positions<TILES, SIDES> positions;
         positions.begin(s);
         positions.multiply(
-            cells, shared + share * lay.steps * 64 + lane, table + lane % 4, lay, s,
-            epilogue.bias && output < s.outputs ? epilogue.bias + output : nullptr);
+            cells, shared + share * SIDES * lay.steps * 64 + lane, table + lane % 4, lay, s, epilogue.bias, output);
         positions.sums.finish(epilogue, [&] { positions.add_residual(epilogue.residual, kept, s, output); });
         positions.store(y, kept, s, output);
     }
 }
 
-#define CONVOLVE(TILES) convolve<TILES>(x, w, y, sizes, {bias, residual, fn, p0, p1}, tiles)
+#define CONVOLVE(TILES, SIDES) convolve<TILES, SIDES>(x, w, y, sizes, {bias, residual, fn, p0, p1}, tiles, lead)
 #else
-#define CONVOLVE(TILES)
+#define CONVOLVE(TILES, SIDES)
 #endif
 
-#define KERNEL(name, TILES, BLOCKS)                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) TENON_NAME(name)(                                                       \
-        const T* x, const T* w, const T* bias, const T* residual, T* y, FewChannelsSizes sizes, i32 fn, float p0, float p1, i32 tiles) {  \
-        CONVOLVE(TILES);                                                                                                                  \
-    }                                                                                                                                     \
+#define KERNEL(name, TILES, SIDES, BLOCKS)                                                                                          \
+    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) TENON_NAME(name)(                                                \
+        const T* x, const T* w, const T* bias, const T* residual, T* y, FewChannelsSizes sizes, i32 fn, float p0, float p1,        \
+        i32 tiles, i32 lead) {                                                                                                     \
+        CONVOLVE(TILES, SIDES);                                                                                                    \
+    }                                                                                                                              \
     TENON_ENTRY(name)
 
-KERNEL(conv_few_channels_mma_64, 4, 4)
-KERNEL(conv_few_channels_mma_32, 2, 5)
+KERNEL(conv_few_channels_mma_64x32, 4, 1, 4)
+KERNEL(conv_few_channels_mma_32x32, 2, 1, 5)
+KERNEL(conv_few_channels_mma_32x64, 2, 2, 4)

@@ -27,6 +27,8 @@ struct FewChannelsSizes {
     i64 shares;   // of a block's output channels, made by different threads
     i64 rows;     // positions of a tile
     i64 columns;  // likewise, the binary logarithm
+    i64 down;     // tiles of an image
+    i64 across;
 };
 
 // The positions of a tile, and the cells that they read.
@@ -37,16 +39,15 @@ struct PositionTile {
     int high;  // cells
     int wide;
 
-    __device__ __forceinline__ void begin(const FewChannelsSizes& s, i64 number) {
-        const int across = (static_cast<int>(s.output[1]) + (1 << s.columns) - 1) >> s.columns;
-        const int rows = static_cast<int>(s.rows);
-        const int down = (static_cast<int>(s.output[0]) + rows - 1) / rows;
-        const int piece = static_cast<int>(number);
-        const int rest = piece / across;
-        image = rest / down;
-        row = (rest - static_cast<int>(image) * down) * rows;
-        column = (piece - rest * across) << s.columns;
-        high = (rows - 1) * static_cast<int>(s.stride[0]) + static_cast<int>((s.kernel[0] - 1) * s.dilation[0]) + 1;
+    template <typename Divide>
+    __device__ __forceinline__ void begin(const FewChannelsSizes& s, int number, Divide quotient) {
+        const int across = static_cast<int>(s.across);
+        const int down = static_cast<int>(s.down);
+        const int rest = quotient(number, across);
+        image = quotient(rest, down);
+        row = (rest - static_cast<int>(image) * down) * static_cast<int>(s.rows);
+        column = (number - rest * across) << s.columns;
+        high = (static_cast<int>(s.rows) - 1) * static_cast<int>(s.stride[0]) + static_cast<int>((s.kernel[0] - 1) * s.dilation[0]) + 1;
         wide = ((1 << s.columns) - 1) * static_cast<int>(s.stride[1]) + static_cast<int>((s.kernel[1] - 1) * s.dilation[1]) + 1;
     }
 

@@ -14,7 +14,7 @@ class FewChannelsTilesTest {
     void aLargeImageFillsItsTiles() {
         FewChannelsTiles tiles = of(stem(1, 3, 640, 32, 3, 2));
         assertThat(tiles.parts()).isOne();
-        assertThat(tiles.lanes()).isEqualTo(4);
+        assertThat(tiles.shares()).isEqualTo(4);
         assertThat(tiles.tiles() * (tiles.rows() << tiles.columns())).isEqualTo(320 * 320);
     }
 
@@ -30,12 +30,12 @@ class FewChannelsTilesTest {
             for (long size : new long[] {1, 5, 33, 300}) {
                 for (long stride : new long[] {1, 2, 5}) {
                     FewChannelsTiles tiles = of(stem(2, 4, size, outputs, 3, stride));
-                    long step = tiles.threads() / tiles.lanes();
+                    long step = tiles.threads() / tiles.shares();
                     assertThat(tiles.rows() << tiles.columns())
                             .isEqualTo(step * tiles.form().positions());
                     assertThat(tiles.rows() == 1 || 1L << tiles.columns() <= step)
                             .isTrue();
-                    assertThat(tiles.parts() * tiles.lanes() * FewChannelsTiles.OUTPUTS)
+                    assertThat(tiles.parts() * tiles.shares() * FewChannelsTiles.OUTPUTS)
                             .isGreaterThanOrEqualTo(outputs);
                     assertThat(tiles.sharedBytes()).isLessThanOrEqualTo(48 << 10);
                 }

@@ -46,7 +46,7 @@ class NormPlanTest {
 
     @Test
     void clustersStayWithinGroupsOfMultiprocessors() {
-        assertThat(plan(32768, 384, 1536).blocks()).isEqualTo(132);
+        assertThat(plan(32768, 384, 1536).clusters()).isEqualTo(66);
         NormPlan four = plan(32768, 768, 768);
         assertThat(four.cluster()).isEqualTo(4);
         assertThat(four.clusters()).isEqualTo(32);
@@ -57,7 +57,10 @@ class NormPlanTest {
 
     @Test
     void noMoreClustersThanTiles() {
-        assertThat(plan(200, 768, 768).clusters()).isEqualTo(2);
+        NormPlan plan = plan(200, 768, 768);
+        assertThat(plan.clusters()).isEqualTo(2);
+        assertThat(plan.shape(66).gridX()).isEqualTo(2 * plan.cluster());
+        assertThat(plan.shape(0).gridX()).isEqualTo(plan.cluster());
     }
 
     @Test
