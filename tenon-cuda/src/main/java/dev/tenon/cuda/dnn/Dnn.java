@@ -54,9 +54,6 @@ public final class Dnn implements AutoCloseable {
 
     private final Map<DnnOperation, DnnAnswer> answers = new HashMap<>();
     private final Map<DnnPlan, Integer> users = new HashMap<>();
-    /** The library's favourites by classes of problems: for others of a class it need not rank its engines. */
-    private final Map<String, DnnEngine> favourites = new HashMap<>();
-
     private @Nullable TuningRecords records;
     private @Nullable String unavailable;
     private long handle;
@@ -168,18 +165,8 @@ public final class Dnn implements AutoCloseable {
     private DnnAnswer ask(DnnOperation problem, @Nullable Rival rival) {
         TuningRecords found = problem instanceof DnnProblem ? records() : null;
         DnnAnswer known = found == null ? null : known((DnnProblem) problem, rival, found);
-        DnnAnswer answer = known == null ? favourite(problem, rival) : known;
-        if (known == null && found != null && answer instanceof DnnPlan plan) {
-            tuner.add(plan, found);
-        }
-        return answer;
-    }
-
-    private DnnAnswer favourite(DnnOperation problem, @Nullable Rival rival) {
-        DnnEngine like = problem instanceof DnnProblem convolution ? favourites.get(classOf(convolution)) : null;
-        long made = like == null ? 0 : plan(problem, like);
-        if (made != 0) {
-            return answer(problem, rival, made, 1);
+        if (known != null) {
+            return known;
         }
         try (DnnDescriptors graph = DnnDescriptors.of(problem, handle)) {
             long operations = graph.build();
@@ -190,11 +177,11 @@ public final class Dnn implements AutoCloseable {
                     seen++;
                     long plan = graph.isExact(configuration) ? graph.plan(configuration, mostWorkspaceBytes) : 0;
                     if (plan != 0) {
-                        DnnEngine engine = problem instanceof DnnProblem ? graph.engine(configuration) : null;
-                        if (engine != null) {
-                            favourites.put(classOf((DnnProblem) problem), engine);
+                        DnnPlan favourite = answer(problem, rival, plan, 1);
+                        if (found != null) {
+                            tuner.add(favourite, found);
                         }
-                        return answer(problem, rival, plan, 1);
+                        return favourite;
                     }
                 }
             }
@@ -338,7 +325,6 @@ public final class Dnn implements AutoCloseable {
         } finally {
             answers.clear();
             users.clear();
-            favourites.clear();
             handle = 0;
             bound = 0;
             records = null;

@@ -160,6 +160,10 @@ public final class Tuner implements AutoCloseable {
             }
             try {
                 unsaved = tune(device, next) ? next.records : unsaved;
+                if (unsaved != null && left() == 1) { // before it has settled: others may look then
+                    unsaved.save();
+                    unsaved = null;
+                }
             } catch (TenonException | OutOfMemoryError e) {
                 LOG.log(Level.DEBUG, "timing algorithms: " + e);
             } finally {

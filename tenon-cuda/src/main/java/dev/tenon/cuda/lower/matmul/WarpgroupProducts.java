@@ -74,6 +74,30 @@ final class WarpgroupProducts {
             DeviceProperties device,
             boolean specific,
             ProductForm form) {
+        Answer planned = planned(dtype, shape, epilogue, device, specific, form);
+        WarpgroupPlan plan = planned.plan();
+        if (plan == null) {
+            return planned;
+        }
+        double apart = otherwise(dtype, shape, epilogue, device);
+        if (form != ProductForm.BY_CHOICE || plan.microseconds() < apart) {
+            return planned;
+        }
+        return Answer.refused("%.1f us by the model, %s %.1f"
+                .formatted(
+                        plan.microseconds(),
+                        epilogue.activation() == null ? "other tiles" : "the library and a second pass",
+                        apart));
+    }
+
+    /** The sooner of the kernels that take the product, however long it takes. */
+    private static Answer planned(
+            DType dtype,
+            MatMulShape shape,
+            Epilogue epilogue,
+            DeviceProperties device,
+            boolean specific,
+            ProductForm form) {
         String refusal = refusal(shape, epilogue, device, specific, form);
         if (!refusal.isEmpty()) {
             return Answer.refused(refusal);
@@ -88,15 +112,7 @@ final class WarpgroupProducts {
             String reason = noRows.isEmpty() ? "a block has too little shared memory" : noRows;
             return Answer.refused("matmul_rows: " + reason + "; matmul_wgmma: " + noRing);
         }
-        double apart = otherwise(dtype, shape, epilogue, device);
-        if (forced || plan.microseconds() < apart) {
-            return new Answer(plan, "");
-        }
-        return Answer.refused("%.1f us by the model, %s %.1f"
-                .formatted(
-                        plan.microseconds(),
-                        epilogue.activation() == null ? "other tiles" : "the library and a second pass",
-                        apart));
+        return new Answer(plan, "");
     }
 
     /**
@@ -111,8 +127,9 @@ final class WarpgroupProducts {
             boolean specific,
             ProductForm form) {
         boolean concerns = form == ProductForm.BY_CHOICE && concerns(dtype, epilogue, false);
-        WarpgroupPlan plan =
-                concerns ? of(dtype, shape, epilogue, device, specific, form).plan() : null;
+        WarpgroupPlan plan = concerns
+                ? planned(dtype, shape, epilogue, device, specific, form).plan()
+                : null;
         return plan != null && plan.microseconds() < FAR * library(dtype, shape, false) ? plan : null;
     }
 
