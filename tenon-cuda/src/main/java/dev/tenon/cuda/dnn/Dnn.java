@@ -57,7 +57,12 @@ public final class Dnn implements AutoCloseable {
     private @Nullable TuningRecords records;
     private @Nullable String unavailable;
     private long handle;
-    /** The stream that the handle was told of last; 0 for the default one. */
+    /**
+     * The handle's where it has no other: recording an event on the default stream, which it begins with, ends the
+     * process by a signal (driver 580.159) when another thread records work meanwhile.
+     */
+    private @Nullable GpuStream home;
+    /** The stream that the handle was told of last. */
     private long bound;
 
     private Dnn(@Nullable GpuContext context, Tuner tuner, String none, long mostWorkspaceBytes) {
@@ -113,13 +118,21 @@ public final class Dnn implements AutoCloseable {
         if (device == null || !absent.isEmpty()) {
             return absent;
         }
+        tuner.recording().writeLock().lock();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            device.call(() -> CudnnLibrary.CHECK.check(Cudnn.cudnnCreate(out.address()), "cudnnCreate()"));
-            handle = out.get(ValueLayout.JAVA_LONG, 0);
+            GpuStream stream = device.newStream();
+            home = stream;
+            device.call(() -> {
+                CudnnLibrary.CHECK.check(Cudnn.cudnnCreate(out.address()), "cudnnCreate()");
+                handle = out.get(ValueLayout.JAVA_LONG, 0);
+                bind(stream.handle());
+            });
             return "";
         } catch (TenonException e) {
             return String.valueOf(e.getMessage());
+        } finally {
+            tuner.recording().writeLock().unlock();
         }
     }
 
@@ -296,10 +309,11 @@ public final class Dnn implements AutoCloseable {
 
     private void leave(long stream) {
         GpuContext device = context;
+        GpuStream other = home;
         calls.lock();
         try {
-            if (device != null && handle != 0 && bound == stream) {
-                device.call(() -> bind(0));
+            if (device != null && other != null && handle != 0 && bound == stream) {
+                device.call(() -> bind(other.handle()));
             }
         } finally {
             calls.unlock();
@@ -310,6 +324,7 @@ public final class Dnn implements AutoCloseable {
     @Override
     public void close() {
         lock.lock();
+        tuner.recording().writeLock().lock(); // as cublasDestroy
         try {
             GpuContext device = context;
             if (device != null && handle != 0 && device.healthy()) {
@@ -325,10 +340,15 @@ public final class Dnn implements AutoCloseable {
         } finally {
             answers.clear();
             users.clear();
+            if (home != null) {
+                home.close();
+            }
+            home = null;
             handle = 0;
             bound = 0;
             records = null;
             unavailable = null;
+            tuner.recording().writeLock().unlock();
             lock.unlock();
         }
     }
