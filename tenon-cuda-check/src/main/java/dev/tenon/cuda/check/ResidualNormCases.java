@@ -71,11 +71,10 @@ final class ResidualNormCases {
         for (DType type : List.of(DType.F16, DType.BF16)) {
             for (long[] size : PRODUCTS) {
                 for (int flags = 0; flags < 4; flags++) {
-                    boolean transposed = (flags & 1) != 0;
                     Epilogue epilogue = flags < 2
                             ? Epilogue.NONE.withBias().withResidual()
                             : size[0] % 2 == 0 ? Epilogue.NONE : Epilogue.NONE.withResidual();
-                    MatMul product = new MatMul(false, transposed, epilogue);
+                    MatMul product = new MatMul(false, true, epilogue);
                     NormedMatMul op = new NormedMatMul(product, flags == 0 || flags == 3, EPSILON);
                     cases.add(new KernelCase(
                             NORMED,

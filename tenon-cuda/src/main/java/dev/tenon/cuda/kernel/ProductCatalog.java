@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -92,8 +91,7 @@ public final class ProductCatalog {
             List.of("matmul_norm"),
             Stream.of(DType.F16, DType.BF16)
                     .flatMap(dtype -> NORM_COLUMNS.stream()
-                            .flatMap(columns -> IntStream.range(0, 4)
-                                    .mapToObj(flags -> norm(dtype, (flags & 1) == 0, columns, (flags & 2) == 0))))
+                            .flatMap(columns -> Stream.of(true, false).map(centred -> norm(dtype, centred, columns))))
                     .toList(),
             together(
                     Collections.nCopies(3, STRUCT),
@@ -137,14 +135,12 @@ public final class ProductCatalog {
      *
      * @param centred LayerNorm rather than RmsNorm
      * @param columns of tiles, 128, 192 or 256
-     * @param alongB whether the right operand lies along k
      */
-    public static KernelVariant norm(DType dtype, boolean centred, int columns, boolean alongB) {
+    public static KernelVariant norm(DType dtype, boolean centred, int columns) {
         return KernelVariant.of(dtype)
                 .with("", KernelVariant.SPECIFIC)
                 .with(centred ? "layer" : "rms", "TENON_CENTRED=" + (centred ? 1 : 0))
-                .with("c" + columns, "TENON_COLUMNS=" + columns)
-                .with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
+                .with("c" + columns, "TENON_COLUMNS=" + columns);
     }
 
     private static KernelVariant warpgroups(DType dtype, @Nullable UnaryFn fn) {

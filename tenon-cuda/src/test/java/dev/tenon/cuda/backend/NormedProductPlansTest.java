@@ -31,10 +31,10 @@ class NormedProductPlansTest {
     private static List<StepReport> steps(DType dtype, long rows, long columns, long depth, String... skip) {
         Graph graph = GraphBuilder.build("block", g -> {
             Value x = g.input("x", TensorType.of(dtype, rows, depth));
-            Value weight = g.input("w", TensorType.of(dtype, depth, columns));
+            Value weight = g.input("w", TensorType.of(dtype, columns, depth));
             Value residual = g.input("r", TensorType.of(dtype, rows, columns));
             TensorType row = TensorType.of(dtype, columns);
-            Value sum = g.add(g.add(g.matmul(x, weight), g.input("b", row)), residual);
+            Value sum = g.add(g.add(g.matmul(x, g.transpose(weight, 1, 0)), g.input("b", row)), residual);
             Value gamma = g.input("gamma", row);
             g.output(
                     "y",

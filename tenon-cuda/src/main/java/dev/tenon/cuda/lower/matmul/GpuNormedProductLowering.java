@@ -1,5 +1,6 @@
 package dev.tenon.cuda.lower.matmul;
 
+import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
@@ -48,6 +49,9 @@ public final class GpuNormedProductLowering {
         Epilogue epilogue = op.product().epilogue();
         if (!shape.batch().isEmpty() || shape.transposeA() || epilogue.activation() != null) {
             return "it takes one matrix along k and no activation";
+        }
+        if (!op.product().transposeB() && !(node.input(1).constant() instanceof ConstantData.Dense)) {
+            return "the right operand is [k,n] and no constant; it takes [n,k]";
         }
         if (shape.k() == 0 || shape.k() % PACK != 0 || !NormPlan.holds(shape.n())) {
             return "sums of " + shape.k() + " elements and " + shape.n()

@@ -115,8 +115,8 @@ record NormPlan(Form form, int cluster, int tiles, int clusters, int steps, doub
         return elements * dtype.bytes() / WarpgroupProducts.BYTES;
     }
 
-    KernelVariant variant(DType dtype, boolean centred, boolean alongB) {
-        return ProductCatalog.norm(dtype, centred, form.columns, alongB);
+    KernelVariant variant(DType dtype, boolean centred) {
+        return ProductCatalog.norm(dtype, centred, form.columns);
     }
 
     int sharedBytes() {

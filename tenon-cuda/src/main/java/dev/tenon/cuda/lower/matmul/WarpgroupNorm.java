@@ -44,7 +44,7 @@ final class WarpgroupNorm implements GpuStep {
         this.epsilon = (float) op.epsilon();
         this.slots = new Slots(
                 context.slot(node.input(0)),
-                context.slot(node.input(1)),
+                op.product().transposeB() ? context.slot(node.input(1)) : context.transposedSlot(node.input(1)),
                 epilogue.bias() ? context.slot(node.input(2)) : -1,
                 epilogue.residual() ? context.slot(node.input(op.products() - 1)) : -1,
                 context.slot(node.output()));
@@ -54,7 +54,7 @@ final class WarpgroupNorm implements GpuStep {
                 .kernel(
                         ProductCatalog.MATMUL_NORM,
                         "matmul_norm",
-                        plan.variant(dtype, op.centred(), shape.transposeB()),
+                        plan.variant(dtype, op.centred()),
                         plan.sharedBytes());
         this.tier = plan.text() + ", " + dtype + (epilogue.bias() ? ", bias" : "")
                 + (epilogue.residual() ? ", residual" : "") + (op.centred() ? ", layer_norm" : ", rms_norm");
@@ -102,9 +102,7 @@ final class WarpgroupNorm implements GpuStep {
         Maps found = last;
         if (found == null || found.a != a || found.b != b || found.residual != residual) {
             MemorySegment left = map(a, shape.k(), shape.m(), WarpgroupMatMul.TILE);
-            MemorySegment right = shape.transposeB()
-                    ? map(b, shape.k(), shape.n(), WarpgroupMatMul.HALF)
-                    : map(b, shape.n(), shape.k(), WarpgroupMatMul.HALF);
+            MemorySegment right = map(b, shape.k(), shape.n(), WarpgroupMatMul.HALF);
             MemorySegment added = residual == 0 ? left : map(residual, shape.n(), shape.m(), WarpgroupMatMul.TILE);
             found = new Maps(a, b, residual, left, right, added);
             last = found;

@@ -7,13 +7,13 @@
 // blocks merge what they were sent in the same order (Chan, Golub, LeVeque 1979). That, the scaling and the stores happen while the tensor cores
 // make the next tile, 64 columns a step.
 //
-// a [m,k], residual and y [m,n], rows on 16-byte boundaries; b [n,k] (ALONG_B) or [k,n], likewise; bias, gamma and beta [n] may be null. n is `blocks`
+// a [m,k], residual and y [m,n], b [n,k], rows on 16-byte boundaries; bias, gamma and beta [n] may be null. n is `blocks`
 // COLUMNS. Sums and statistics in f32, and two roundings, of what is kept and of results. y overlaps nothing that is read.
 //
 // Launch: 384 threads; any number of clusters of `blocks` blocks along x, at most 8; steps: parts of 64 elements that cover k, at least COLUMNS / 64 + 1.
 // Dynamic shared memory: 1024 bytes and STAGES (128 + COLUMNS) 128. left: boxes of 128 rows of a, 64 elements each. right: boxes of 64 elements of 64
 // rows of b. added: boxes of 128 rows of the residual, 64 elements each; any map where has_residual is 0.
-// Variants: TENON_T one of f16, bf16; TENON_CENTRED; TENON_COLUMNS 128, 192 or 256; TENON_ALONG_B. Compiled for sm_90a alone.
+// Variants: TENON_T one of f16, bf16; TENON_CENTRED; TENON_COLUMNS 128, 192 or 256. Compiled for sm_90a alone.
 #include "pack.cuh"
 #include "product_ring.cuh"
 
@@ -31,7 +31,7 @@ constexpr int PARTS = (UNITS + 1) / 2;    // places in the ring that take the re
 constexpr int MOST_BLOCKS = 8;            // of a cluster
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
-using Ring = ProductRing<T, COLUMNS, STAGES, TENON_ALONG_B>;
+using Ring = ProductRing<T, COLUMNS, STAGES, true>;
 
 struct Problem {
     T* y;
@@ -155,7 +155,6 @@ __device__ __forceinline__ void keep(u32 (&kept)[COLUMNS / 8][2], float2 (&state
 
 // Sends the states of this lane's rows to all blocks of the cluster, a quarter of them from each lane of the quad.
 __device__ __forceinline__ void send(const float2 (&own)[2], const States& states, u32 barrier, const Problem& problem, int turn, int row) {
-    if (threadIdx.x == GROUP) expect_bytes(barrier, problem.blocks * ROWS * static_cast<int>(sizeof(float2)));
     const float2* place = &states.of[turn][static_cast<int>(blockIdx.x) % problem.blocks][row];
     for (int block = static_cast<int>(threadIdx.x) % 4; block < problem.blocks; block += 4) {
 #pragma unroll
@@ -286,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     Problem problem = {y, static_cast<int>(m), static_cast<int>(n), steps, blocks, has_residual != 0, share, epsilon};
     if (threadIdx.x == 0) {
         ring.start();
-        for (int turn = 0; turn < 2; turn++) start_barrier(sent + 8 * turn, 1);
+        for (int turn = 0; turn < 2; turn++) start_barrier(sent + 8 * turn, blocks * ROWS);
         show_to_tensor_cores();
     }
     release_successor();

@@ -211,11 +211,12 @@ __device__ __forceinline__ void meet_cluster() {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// Sends two numbers to the same place in a block of the cluster, by its number, whose barrier at the same place counts their 8 bytes.
+// Sends two numbers to the same place in a block of the cluster, by its number, and arrives at its barrier at the same place.
 __device__ __forceinline__ void send_in_cluster(u32 shared, u32 barrier, int block, float x, float y) {
     asm volatile(
         "{ .reg .u32 there, gate; mapa.shared::cluster.u32 there, %0, %2; mapa.shared::cluster.u32 gate, %1, %2;\n"
-        "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [there], {%3, %4}, [gate]; }" ::"r"(shared),
+        "st.shared::cluster.v2.f32 [there], {%3, %4};\n"
+        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [gate]; }" ::"r"(shared),
         "r"(barrier), "r"(block), "f"(x), "f"(y)
         : "memory");
 }
