@@ -20,6 +20,7 @@ class ArchitectureTest {
                         "movement",
                         "indexing",
                         "reduce",
+                        "search",
                         "norm",
                         "matmul",
                         "packed",
