@@ -50,7 +50,9 @@ import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.normalisation.RowRegion;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
+import dev.tenon.core.ir.op.pooling.MaxRoiPool;
 import dev.tenon.core.ir.op.pooling.Pool;
+import dev.tenon.core.ir.op.pooling.RoiAlign;
 import dev.tenon.core.ir.op.quantisation.Dequantize;
 import dev.tenon.core.ir.op.quantisation.DynamicQuantize;
 import dev.tenon.core.ir.op.quantisation.Quantize;
@@ -169,6 +171,8 @@ public final class CpuLowering {
             case NonZeroIndices _ -> CpuSearchLowering.nonZero(node, context);
             case UniqueIndices op -> CpuSearchLowering.lower(op, node, context);
             case BoxSelection op -> CpuSearchLowering.lower(op, node, context);
+            case RoiAlign op -> CpuPoolLowering.lower(op, node, context);
+            case MaxRoiPool op -> CpuPoolLowering.lower(op, node, context);
             case InUnits op -> UnitStep.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
         };

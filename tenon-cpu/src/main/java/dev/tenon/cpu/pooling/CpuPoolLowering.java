@@ -3,15 +3,17 @@ package dev.tenon.cpu.pooling;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
+import dev.tenon.core.ir.op.pooling.MaxRoiPool;
 import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
+import dev.tenon.core.ir.op.pooling.RoiAlign;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.DefinitionStep;
 import dev.tenon.cpu.window.PaddedPlane;
 import dev.tenon.cpu.window.Windows3;
 
-/** Reductions over sliding windows. */
+/** Reductions over sliding windows, and over regions. */
 public final class CpuPoolLowering {
     private CpuPoolLowering() {}
 
@@ -66,5 +68,13 @@ public final class CpuPoolLowering {
                 op.padsAfter(),
                 op.dilations());
         return new MaxPoolStep(windows, op.columnMajor(), node, context);
+    }
+
+    public static CpuStep lower(RoiAlign op, Node node, CpuLoweringContext context) {
+        return new RoiAlignStep(op, node, context);
+    }
+
+    public static CpuStep lower(MaxRoiPool op, Node node, CpuLoweringContext context) {
+        return new MaxRoiPoolStep(op, node, context);
     }
 }
