@@ -21,6 +21,8 @@ class ArchitectureTest {
                         "indexing",
                         "reduce",
                         "search",
+                        "random",
+                        "signal",
                         "norm",
                         "matmul",
                         "packed",
