@@ -16,6 +16,8 @@ import java.lang.foreign.MemorySegment;
 /** {@link Random}: a unit is the four elements of one counter. Numbers are in double, rounded once to the type. */
 public final class RandomStep extends LoopStep {
     private static final int WORDS = 4;
+    /** Counters whose numbers are written together. */
+    private static final int BLOCK = 64;
 
     private final Random op;
     private final DType dtype;
@@ -46,27 +48,30 @@ public final class RandomStep extends LoopStep {
         MemorySegment y = frame.at(output);
         long high = step < 0 ? 0 : Elements.getLong(stepType, frame.at(step), 0);
         int[] words = new int[WORDS];
-        double[] numbers = new double[WORDS];
-        for (long unit = from; unit < to; unit++) {
-            Philox.words(unit, high, op.seed(), words);
-            if (op.fn() == RandomFn.UNIFORM) {
-                for (int i = 0; i < WORDS; i++) {
-                    numbers[i] = op.a() + (op.b() - op.a()) * Philox.unit(words[i]);
+        double[] numbers = new double[WORDS * BLOCK];
+        for (long unit = from; unit < to; unit += BLOCK) {
+            int counters = (int) Math.min(BLOCK, to - unit);
+            for (int counter = 0; counter < counters; counter++) {
+                Philox.words(unit + counter, high, op.seed(), words);
+                if (op.fn() == RandomFn.UNIFORM) {
+                    for (int i = 0; i < WORDS; i++) {
+                        numbers[counter * WORDS + i] = op.a() + (op.b() - op.a()) * Philox.unit(words[i]);
+                    }
+                } else {
+                    normal(words, 0, numbers, counter * WORDS);
+                    normal(words, 2, numbers, counter * WORDS + 2);
                 }
-            } else {
-                normal(words, numbers, 0);
-                normal(words, numbers, 2);
             }
-            int count = (int) Math.min(WORDS, elements - unit * WORDS);
+            int count = (int) Math.min((long) counters * WORDS, elements - unit * WORDS);
             Doubles.write(dtype, numbers, count, y, unit * WORDS);
         }
     }
 
     /** Two numbers of two words, in the order of the definition: a + (b radius) cos. */
-    private void normal(int[] words, double[] numbers, int first) {
+    private void normal(int[] words, int first, double[] numbers, int to) {
         double radius = op.b() * Math.sqrt(-2 * Math.log(1 - Philox.unit(words[first])));
         double angle = 2 * Math.PI * Philox.unit(words[first + 1]);
-        numbers[first] = op.a() + radius * Math.cos(angle);
-        numbers[first + 1] = op.a() + radius * Math.sin(angle);
+        numbers[to] = op.a() + radius * Math.cos(angle);
+        numbers[to + 1] = op.a() + radius * Math.sin(angle);
     }
 }
