@@ -3,7 +3,6 @@ package dev.tenon.cpu.plan;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Claimable;
 import dev.tenon.core.ir.Elementwise;
-import dev.tenon.core.ir.InUnits;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.op.attention.Attention;
@@ -102,7 +101,6 @@ import dev.tenon.cpu.signal.DftStep;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.HostBodyStep;
-import dev.tenon.cpu.step.UnitStep;
 
 /** Chooses the lowering of each primitive; the bodies live in a file a family. */
 public final class CpuLowering {
@@ -190,7 +188,6 @@ public final class CpuLowering {
             case GatedDeltaNet op -> GatedDeltaNetStep.lower(op, node, context);
             case RaggedAttention op -> CpuAttentionLowering.lower(op, node, context);
             case DeformColumns op -> DeformColumnsStep.lower(op, node, context);
-            case InUnits op -> UnitStep.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
         };
     }

@@ -47,12 +47,11 @@ public final class RandomStep extends LoopStep {
     public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment y = frame.at(output);
         long high = step < 0 ? 0 : Elements.getLong(stepType, frame.at(step), 0);
-        int[] words = new int[WORDS];
         double[] numbers = new double[WORDS * BLOCK];
         for (long unit = from; unit < to; unit += BLOCK) {
             int counters = (int) Math.min(BLOCK, to - unit);
             for (int counter = 0; counter < counters; counter++) {
-                Philox.words(unit + counter, high, op.seed(), words);
+                int[] words = Philox.words(unit + counter, high, op.seed());
                 if (op.fn() == RandomFn.UNIFORM) {
                     for (int i = 0; i < WORDS; i++) {
                         numbers[counter * WORDS + i] = op.a() + (op.b() - op.a()) * Philox.unit(words[i]);

@@ -18,13 +18,6 @@ public final class Philox {
 
     /** The four words of a counter, given as its low and high half, under a key. */
     public static int[] words(long low, long high, long key) {
-        int[] words = new int[4];
-        words(low, high, key, words);
-        return words;
-    }
-
-    /** The same into the first four places of an array. */
-    public static void words(long low, long high, long key, int[] into) {
         int c0 = (int) low;
         int c1 = (int) (low >>> 32);
         int c2 = (int) high;
@@ -43,10 +36,7 @@ public final class Philox {
             k0 += WEYL_0;
             k1 += WEYL_1;
         }
-        into[0] = c0;
-        into[1] = c1;
-        into[2] = c2;
-        into[3] = c3;
+        return new int[] {c0, c1, c2, c3};
     }
 
     /** A number in [0, 1) from the upper 24 bits of a word: exact in f32, so equal on every device. */
