@@ -162,8 +162,8 @@ final class RaggedAttentionStep extends LoopStep {
             long start = integer(frame, QUERY_OFFSETS, sequence);
             int keys = SizeMath.toInt("ragged_attention", keys(frame, sequence));
             long position = token - start + keys - (integer(frame, QUERY_OFFSETS, sequence + 1) - start);
-            int low = op.window() == 0 ? 0 : (int) Math.clamp(position - op.window() + 1, 0, keys);
-            int high = op.causal() ? (int) Math.clamp(position + 1, low, keys) : keys;
+            int low = op.window() == 0 ? 0 : Math.clamp(position - op.window() + 1, 0, keys);
+            int high = op.causal() ? Math.clamp(position + 1, low, keys) : keys;
             int count = high - low;
             if (scores.length < SizeMath.product("ragged_attention", readers, count)) {
                 scores = new double[SizeMath.toInt("ragged_attention", readers, keys)];

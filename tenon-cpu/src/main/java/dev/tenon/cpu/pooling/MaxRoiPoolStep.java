@@ -57,8 +57,9 @@ final class MaxRoiPoolStep extends LoopStep {
             }
             bins(frame, roi, 2, row, op.rows(), shape.size(2), down);
             bins(frame, roi, 1, 0, columns, shape.size(3), across);
+            long first = channels * (long) image;
             for (long channel = 0; channel < channels; channel++) {
-                long plane = ((long) image * channels + channel) * area;
+                long plane = (first + channel) * area;
                 long target = ((roi * channels + channel) * op.rows() + row) * columns;
                 for (int column = 0; column < columns; column++) {
                     double most = most(frame.at(input), plane, down, across[2 * column], across[2 * column + 1]);

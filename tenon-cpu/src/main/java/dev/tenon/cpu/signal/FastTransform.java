@@ -1,6 +1,7 @@
 package dev.tenon.cpu.signal;
 
 import dev.tenon.core.ir.SizeMath;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The discrete Fourier transform of one length, in double: passes of small radices that keep the order (Stockham's form
@@ -16,14 +17,14 @@ final class FastTransform {
     private final int[] radices;
     private final double[] cos;
     private final double[] sin;
-    /** The convolution of other lengths. */
-    private final Chirp chirp;
+    /** The convolution of other lengths; null where passes do. */
+    private final @Nullable Chirp chirp;
 
-    private FastTransform(int length, int[] radices, Chirp chirp) {
+    private FastTransform(int length, int[] radices, @Nullable Chirp chirp) {
         this.length = length;
         this.radices = radices;
         this.chirp = chirp;
-        int angles = chirp == Chirp.NONE ? length : 0;
+        int angles = chirp == null ? length : 0;
         this.cos = new double[angles];
         this.sin = new double[angles];
         for (int i = 0; i < angles; i++) {
@@ -42,7 +43,7 @@ final class FastTransform {
             }
         }
         return rest == 1
-                ? new FastTransform(length, java.util.Arrays.copyOf(radices, count), Chirp.NONE)
+                ? new FastTransform(length, java.util.Arrays.copyOf(radices, count), null)
                 : new FastTransform(length, new int[0], Chirp.of(length));
     }
 
@@ -62,12 +63,12 @@ final class FastTransform {
     }
 
     Memory newMemory() {
-        return new Memory(chirp == Chirp.NONE ? length : chirp.inner.length);
+        return new Memory(chirp == null ? length : chirp.inner.length);
     }
 
     /** Transforms the first elements of {@code re} and {@code im}. */
     void run(Memory memory) {
-        if (chirp == Chirp.NONE) {
+        if (chirp == null) {
             passes(memory.re, memory.im, memory.otherRe, memory.otherIm);
         } else {
             chirp.run(memory, length);
@@ -76,7 +77,7 @@ final class FastTransform {
 
     /** The same of the inverse, which is the transform with both parts exchanged. */
     void runInverse(Memory memory) {
-        if (chirp == Chirp.NONE) {
+        if (chirp == null) {
             passes(memory.im, memory.re, memory.otherIm, memory.otherRe);
         } else {
             chirp.runInverse(memory, length);
@@ -104,7 +105,7 @@ final class FastTransform {
             fromIm = toIm;
             toIm = kept;
         }
-        if (fromRe != re) {
+        if (radices.length % 2 != 0) {
             System.arraycopy(fromRe, 0, re, 0, length);
             System.arraycopy(fromIm, 0, im, 0, length);
         }
@@ -198,8 +199,20 @@ final class FastTransform {
     }
 
     /** Bluestein's form: the chirp, and the transform of its conjugate over a length of a power of two. */
-    private record Chirp(FastTransform inner, double[] re, double[] im, double[] filterRe, double[] filterIm) {
-        static final Chirp NONE = new Chirp(null, new double[0], new double[0], new double[0], new double[0]);
+    private static final class Chirp {
+        final FastTransform inner;
+        private final double[] re;
+        private final double[] im;
+        private final double[] filterRe;
+        private final double[] filterIm;
+
+        private Chirp(FastTransform inner, double[] re, double[] im, Memory filter) {
+            this.inner = inner;
+            this.re = re;
+            this.im = im;
+            this.filterRe = filter.re;
+            this.filterIm = filter.im;
+        }
 
         static Chirp of(int length) {
             int padded = Integer.highestOneBit(SizeMath.toInt("dft", 2, length) - 1) * 2;
@@ -220,7 +233,7 @@ final class FastTransform {
                 }
             }
             inner.run(filter);
-            return new Chirp(inner, re, im, filter.re, filter.im);
+            return new Chirp(inner, re, im, filter);
         }
 
         private void run(Memory memory, int length) {
