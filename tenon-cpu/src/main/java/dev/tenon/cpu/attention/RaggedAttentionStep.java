@@ -33,6 +33,7 @@ final class RaggedAttentionStep extends LoopStep {
     private final long tokens;
     private final long heads;
     private final long groups;
+    private final double scale;
     private final int size;
     private final int sizeV;
     private final long sequences;
@@ -58,6 +59,7 @@ final class RaggedAttentionStep extends LoopStep {
         this.heads = q.size(1);
         this.groups = groups;
         this.size = SizeMath.toInt("ragged_attention", q.size(2));
+        this.scale = op.scaleFor(size);
         this.sizeV = SizeMath.toInt("ragged_attention", v.size(v.rank() - 1));
         this.sequences = node.input(QUERY_OFFSETS).shape().size(0) - 1;
         this.page = op.paged() ? v.size(1) : 0;
@@ -186,7 +188,7 @@ final class RaggedAttentionStep extends LoopStep {
         }
 
         private double score(int reader, long head, long distance) {
-            double score = op.scaleFor(size) * dot(queries, reader * size, row, size);
+            double score = scale * dot(queries, reader * size, row, size);
             double capped = op.softCap() > 0 ? op.softCap() * Math.tanh(score / op.softCap()) : score;
             return op.alibi() ? capped + Doubles.get(DType.F32, frame.at(slots[op.slopes()]), head) * distance : capped;
         }

@@ -8,6 +8,7 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.pooling.MaxRoiPool;
+import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Doubles;
@@ -35,6 +36,7 @@ final class MaxRoiPoolStep extends LoopStep {
         this.op = op;
         this.dtype = node.output().dtype();
         this.shape = node.input(0).shape();
+        SizeMath.toInt("max_roi_pool", shape.size(3));
         this.input = context.slot(node.input(0));
         this.rois = context.slot(node.input(1));
         this.output = context.slot(node.output());
@@ -90,10 +92,25 @@ final class MaxRoiPoolStep extends LoopStep {
         }
         double most = Double.NEGATIVE_INFINITY;
         for (long row = down[0]; row < down[1]; row++) {
-            long line = plane + row * shape.size(3);
-            for (long at = line + left; at < line + right; at++) {
-                most = Math.max(most, Doubles.get(dtype, x, at));
-            }
+            long line = plane + row * shape.size(3) + left;
+            int count = (int) (right - left);
+            most = Math.max(most, dtype == DType.F32 ? ofFloats(x, line, count) : ofOthers(x, line, count));
+        }
+        return most;
+    }
+
+    private static float ofFloats(MemorySegment x, long first, int count) {
+        float most = Float.NEGATIVE_INFINITY;
+        for (int i = 0; i < count; i++) {
+            most = Math.max(most, x.get(Raw.F32, (first + i) * Float.BYTES));
+        }
+        return most;
+    }
+
+    private double ofOthers(MemorySegment x, long first, int count) {
+        double most = Double.NEGATIVE_INFINITY;
+        for (int i = 0; i < count; i++) {
+            most = Math.max(most, Doubles.get(dtype, x, first + i));
         }
         return most;
     }

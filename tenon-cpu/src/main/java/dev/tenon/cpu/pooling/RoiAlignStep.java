@@ -129,30 +129,52 @@ final class RoiAlignStep extends LoopStep {
         long width = shape.size(3);
         int begin = column * across.each;
         for (int i = 0; i < down.each; i++) {
-            double lower = down.weight[i];
-            long low = plane + down.low[i] * width;
-            long high = plane + down.high[i] * width;
+            if (!op.max()) {
+                result = sum(x, plane, down, i, across, begin, result);
+                continue;
+            }
             for (int j = begin; j < begin + across.each; j++) {
-                double a = 0;
-                double b = 0;
-                double c = 0;
-                double d = 0;
-                if (down.low[i] >= 0 && across.low[j] >= 0) {
-                    double right = across.weight[j];
-                    a = (1 - lower) * (1 - right) * Doubles.get(dtype, x, low + across.low[j]);
-                    b = (1 - lower) * right * Doubles.get(dtype, x, low + across.high[j]);
-                    c = lower * (1 - right) * Doubles.get(dtype, x, high + across.low[j]);
-                    d = lower * right * Doubles.get(dtype, x, high + across.high[j]);
-                }
-                if (op.max()) {
-                    double largest = Math.max(Math.max(a, b), Math.max(c, d));
-                    result = first ? largest : Math.max(result, largest);
-                    first = false;
-                } else {
-                    result += a + b + c + d;
-                }
+                double lower = down.weight[i];
+                double right = across.weight[j];
+                boolean inside = down.low[i] >= 0 && across.low[j] >= 0;
+                double a = (1 - lower) * (1 - right) * tap(inside, x, plane + down.low[i] * width + across.low[j]);
+                double b = (1 - lower) * right * tap(inside, x, plane + down.low[i] * width + across.high[j]);
+                double c = lower * (1 - right) * tap(inside, x, plane + down.high[i] * width + across.low[j]);
+                double d = lower * right * tap(inside, x, plane + down.high[i] * width + across.high[j]);
+                double largest = Math.max(Math.max(a, b), Math.max(c, d));
+                result = first ? largest : Math.max(result, largest);
+                first = false;
             }
         }
         return op.max() ? result : result / Math.max(1, down.each * across.each);
+    }
+
+    private double tap(boolean inside, MemorySegment x, long element) {
+        return inside ? Doubles.get(dtype, x, element) : 0;
+    }
+
+    /** Adds the samples of a line of a bin, in the order of the definition. */
+    private double sum(MemorySegment x, long plane, Samples down, int row, Samples across, int begin, double before) {
+        double sum = before;
+        if (down.low[row] < 0) {
+            return sum;
+        }
+        double lower = down.weight[row];
+        double upper = 1 - lower;
+        long low = plane + down.low[row] * shape.size(3);
+        long high = plane + down.high[row] * shape.size(3);
+        for (int j = begin; j < begin + across.each; j++) {
+            int left = across.low[j];
+            int next = across.high[j];
+            double right = across.weight[j];
+            if (left >= 0) {
+                double a = upper * (1 - right) * Doubles.get(dtype, x, low + left);
+                double b = upper * right * Doubles.get(dtype, x, low + next);
+                double c = lower * (1 - right) * Doubles.get(dtype, x, high + left);
+                double d = lower * right * Doubles.get(dtype, x, high + next);
+                sum += a + b + c + d;
+            }
+        }
+        return sum;
     }
 }
