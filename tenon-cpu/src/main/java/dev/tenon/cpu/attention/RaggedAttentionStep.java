@@ -9,16 +9,19 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.RaggedAttention;
+import dev.tenon.cpu.function.PlainPowers;
+import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Doubles;
 import dev.tenon.cpu.step.LoopStep;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 
 /**
  * {@link RaggedAttention}: a unit is a token and a head of keys, whose rows are read once for all of its query heads;
- * sums are in double.
+ * sums are in double, products of f32 in f32.
  */
 final class RaggedAttentionStep extends LoopStep {
     private static final int QUERY_OFFSETS = 3;
@@ -77,6 +80,11 @@ final class RaggedAttentionStep extends LoopStep {
     }
 
     @Override
+    public long workspaceBytes() {
+        return groups == 0 ? 0 : heads / groups * Float.BYTES;
+    }
+
+    @Override
     public void run(CpuFrame frame) {
         for (long sequence = 0; tokens * groups > 0 && sequence < sequences; sequence++) {
             if (!isValid(frame, sequence)) {
@@ -109,7 +117,7 @@ final class RaggedAttentionStep extends LoopStep {
 
     @Override
     public void run(CpuFrame frame, long from, long to, int worker) {
-        Rows rows = new Rows(frame);
+        Rows rows = new Rows(frame, worker);
         for (long unit = from; unit < to; unit++) {
             long token = unit / groups;
             // the last sequence that begins at the token or before it; empty ones come before
@@ -131,16 +139,20 @@ final class RaggedAttentionStep extends LoopStep {
     /** What a thread keeps: rows in double, scores by query head and key. */
     private final class Rows {
         private final CpuFrame frame;
+        private final MemorySegment space;
+        private final Loops loops = Loops.current();
         private final int readers = (int) (heads / groups);
         private final double[] queries = new double[SizeMath.toInt("ragged_attention", readers, size)];
         private final double[] row = new double[Math.max(size, sizeV)];
         private final double[] largest = new double[readers];
+        private final double[] products = new double[readers];
         private final double[] totals = new double[readers];
         private final double[] sums = new double[SizeMath.toInt("ragged_attention", readers, sizeV)];
         private double[] scores = new double[0];
 
-        Rows(CpuFrame frame) {
+        Rows(CpuFrame frame, int worker) {
             this.frame = frame;
+            this.space = frame.workspace(worker);
         }
 
         void compute(long token, long group, long sequence) {
@@ -172,9 +184,9 @@ final class RaggedAttentionStep extends LoopStep {
             }
             Doubles.read(dtype, frame.at(slots[0]), first * size, queries, queries.length);
             for (int j = 0; j < count; j++) {
-                Doubles.read(dtype, frame.at(slots[1]), place(sequence, low + j, group) * size, row, size);
+                multiply(first, place(sequence, low + j, group));
                 for (int reader = 0; reader < readers; reader++) {
-                    double score = score(reader, first % heads + reader, low + j - position);
+                    double score = score(products[reader], first % heads + reader, low + j - position);
                     scores[reader * count + j] = score;
                     largest[reader] = Math.max(largest[reader], score);
                 }
@@ -187,8 +199,23 @@ final class RaggedAttentionStep extends LoopStep {
             }
         }
 
-        private double score(int reader, long head, long distance) {
-            double score = scale * dot(queries, reader * size, row, size);
+        /** The products of a key with the queries of its group, which lie one after the other. */
+        private void multiply(long query, long key) {
+            if (dtype == DType.F32) {
+                long at = key * size * Float.BYTES;
+                long queryAt = query * size * Float.BYTES;
+                loops.dots(frame.at(slots[1]), at, frame.at(slots[0]), queryAt, size, space, 0, readers);
+                Doubles.read(dtype, space, 0, products, readers);
+                return;
+            }
+            Doubles.read(dtype, frame.at(slots[1]), key * size, row, size);
+            for (int reader = 0; reader < readers; reader++) {
+                products[reader] = dot(queries, reader * size, row, size);
+            }
+        }
+
+        private double score(double product, long head, long distance) {
+            double score = scale * product;
             double capped = op.softCap() > 0 ? op.softCap() * Math.tanh(score / op.softCap()) : score;
             return op.alibi() ? capped + Doubles.get(DType.F32, frame.at(slots[op.slopes()]), head) * distance : capped;
         }
@@ -197,7 +224,8 @@ final class RaggedAttentionStep extends LoopStep {
             if (score == Double.NEGATIVE_INFINITY || largest[reader] == Double.NEGATIVE_INFINITY) {
                 return;
             }
-            double weight = Math.exp(score - largest[reader]);
+            double power = score - largest[reader];
+            double weight = dtype == DType.F64 ? Math.exp(power) : PlainPowers.exp(power);
             totals[reader] += weight;
             int at = reader * sizeV;
             for (int i = 0; i < sizeV; i++) {

@@ -24,8 +24,9 @@ public final class Doubles {
     /** Reads n elements of a row. */
     public static void read(DType dtype, MemorySegment from, long element, double[] into, int n) {
         if (dtype == DType.F32) {
+            long at = element * Float.BYTES;
             for (int i = 0; i < n; i++) {
-                into[i] = from.get(Raw.F32, (element + i) * Float.BYTES);
+                into[i] = from.get(Raw.F32, at + (long) i * Float.BYTES);
             }
         } else {
             for (int i = 0; i < n; i++) {
@@ -37,8 +38,9 @@ public final class Doubles {
     /** Writes n elements of a row, rounded to their type. */
     public static void write(DType dtype, double[] from, int n, MemorySegment to, long element) {
         if (dtype == DType.F32) {
+            long at = element * Float.BYTES;
             for (int i = 0; i < n; i++) {
-                to.set(Raw.F32, (element + i) * Float.BYTES, (float) from[i]);
+                to.set(Raw.F32, at + (long) i * Float.BYTES, (float) from[i]);
             }
         } else {
             for (int i = 0; i < n; i++) {
