@@ -3,7 +3,6 @@ package dev.tenon.cpu.random;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.op.random.Philox;
 import dev.tenon.core.ir.op.random.Random;
 import dev.tenon.core.ir.op.random.RandomFn;
 import dev.tenon.cpu.step.CpuFrame;
@@ -16,8 +15,6 @@ import java.lang.foreign.MemorySegment;
 /** {@link Random}: a unit is the four elements of one counter. Numbers are in double, rounded once to the type. */
 public final class RandomStep extends LoopStep {
     private static final int WORDS = 4;
-    /** Counters whose numbers are written together. */
-    private static final int BLOCK = 64;
 
     private final Random op;
     private final DType dtype;
@@ -47,30 +44,32 @@ public final class RandomStep extends LoopStep {
     public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment y = frame.at(output);
         long high = step < 0 ? 0 : Elements.getLong(stepType, frame.at(step), 0);
-        double[] numbers = new double[WORDS * BLOCK];
-        for (long unit = from; unit < to; unit += BLOCK) {
-            int counters = (int) Math.min(BLOCK, to - unit);
-            for (int counter = 0; counter < counters; counter++) {
-                int[] words = Philox.words(unit + counter, high, op.seed());
-                if (op.fn() == RandomFn.UNIFORM) {
-                    for (int i = 0; i < WORDS; i++) {
-                        numbers[counter * WORDS + i] = op.a() + (op.b() - op.a()) * Philox.unit(words[i]);
-                    }
-                } else {
-                    normal(words, 0, numbers, counter * WORDS);
-                    normal(words, 2, numbers, counter * WORDS + 2);
+        PhiloxLanes lanes = new PhiloxLanes();
+        double[] numbers = new double[WORDS * PhiloxLanes.LANES];
+        for (long unit = from; unit < to; unit += PhiloxLanes.LANES) {
+            lanes.fill(unit, high, op.seed());
+            lanes.units(numbers);
+            int count = (int) Math.min(WORDS * Math.min(PhiloxLanes.LANES, to - unit), elements - unit * WORDS);
+            if (op.fn() == RandomFn.UNIFORM) {
+                double a = op.a();
+                double width = op.b() - a;
+                for (int i = 0; i < numbers.length; i++) {
+                    numbers[i] = a + width * numbers[i];
                 }
+            } else {
+                normal(numbers, count);
             }
-            int count = (int) Math.min((long) counters * WORDS, elements - unit * WORDS);
             Doubles.write(dtype, numbers, count, y, unit * WORDS);
         }
     }
 
-    /** Two numbers of two words, in the order of the definition: a + (b radius) cos. */
-    private void normal(int[] words, int first, double[] numbers, int to) {
-        double radius = op.b() * Math.sqrt(-2 * Math.log(1 - Philox.unit(words[first])));
-        double angle = 2 * Math.PI * Philox.unit(words[first + 1]);
-        numbers[to] = op.a() + radius * Math.cos(angle);
-        numbers[to + 1] = op.a() + radius * Math.sin(angle);
+    /** Two numbers of each two, in the order of the definition: a + (b radius) cos. */
+    private void normal(double[] numbers, int count) {
+        for (int i = 0; i < count; i += 2) {
+            double radius = op.b() * Math.sqrt(-2 * Math.log(1 - numbers[i]));
+            double angle = 2 * Math.PI * numbers[i + 1];
+            numbers[i] = op.a() + radius * Math.cos(angle);
+            numbers[i + 1] = op.a() + radius * Math.sin(angle);
+        }
     }
 }
