@@ -3,6 +3,7 @@ package dev.tenon.cpu.image;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.image.GridSample;
@@ -63,7 +64,7 @@ public final class GridSampleStep extends LoopStep {
     public void run(CpuFrame frame, long from, long to, int worker) {
         int most = 1;
         for (int axis = 0; axis < sizes.length; axis++) {
-            most *= MOST_TAPS;
+            most = SizeMath.toInt("grid_sample", most, MOST_TAPS);
         }
         long[] elements = new long[most];
         double[] weights = new double[most];

@@ -74,7 +74,7 @@ public final class GatedDeltaNetStep extends LoopStep {
     /** What a thread keeps of one block: its state by rows, and rows of operands. */
     private final class Block {
         private final CpuFrame frame;
-        private final double[] state = new double[size * BLOCK];
+        private final double[] state = new double[SizeMath.toInt("gated_delta_net", size, BLOCK)];
         private final double[] row = new double[size];
         private final double[] target = new double[BLOCK];
         private final double[] sums = new double[BLOCK];
