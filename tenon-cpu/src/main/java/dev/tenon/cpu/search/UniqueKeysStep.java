@@ -12,18 +12,19 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * {@link UniqueStep} of single elements: their keys are sorted digit by digit from the lowest on. Each worker counts
- * the digits of a part, and moves it to where equal digits of earlier parts end; digits that all keys share are left
- * out.
+ * the digits of a part, and moves it to where equal digits of earlier parts end. Keys count from the least one, so that
+ * a small range has few digits.
  */
 final class UniqueKeysStep extends UniqueStep {
     private static final int DIGIT = 11;
     private static final int DIGITS = 1 << DIGIT;
-    /** Of each part the bits in which its keys differ from the first key, then its counts. */
-    private static final long PART_BYTES = Long.BYTES + (long) DIGITS * Integer.BYTES;
+    /** Of each part its least and its greatest key, then its counts. */
+    private static final long PART_BYTES = 2 * Long.BYTES + (long) DIGITS * Integer.BYTES;
 
     private final DType dtype;
     private final int input;
     private final long parts;
+    private final RangeTask range = this::range;
     private final RangeTask keys = this::keys;
     private final RangeTask count = this::count;
     private final RangeTask move = this::move;
@@ -50,25 +51,26 @@ final class UniqueKeysStep extends UniqueStep {
         return part * slices / parts;
     }
 
-    /** A key that is ordered as an unsigned number, small where the type is. */
     private long key(MemorySegment x, long index) {
         long key = Order.key(dtype, x, index);
         // the key of NaN is above those of all types
-        return dtype.bits() == Long.SIZE ? key ^ Long.MIN_VALUE : Math.min(key, 0xFFFFFFFFL) - Integer.MIN_VALUE;
+        return dtype.bits() == Long.SIZE ? key : Math.min(key, 0xFFFFFFFFL);
     }
 
     @Override
     void sort(CpuFrame frame) {
-        frame.parallel(keys, parts, 1);
-        long differ = 0;
+        frame.parallel(range, parts, 1);
+        long least = Long.MAX_VALUE;
+        long greatest = Long.MIN_VALUE;
         for (long part = 0; part < parts; part++) {
-            differ |= frame.workspace(0).get(Raw.I64, part * PART_BYTES);
+            least = Math.min(least, frame.workspace(0).get(Raw.I64, part * PART_BYTES));
+            greatest = Math.max(greatest, frame.workspace(0).get(Raw.I64, part * PART_BYTES + Long.BYTES));
         }
+        frame.group()[2] = least;
+        frame.parallel(keys, parts, 1);
         boolean copy = false;
-        for (int shift = 0; shift < Long.SIZE; shift += DIGIT) {
-            if ((differ >>> shift & (DIGITS - 1)) == 0) {
-                continue;
-            }
+        int bits = Long.SIZE - Long.numberOfLeadingZeros(greatest - least);
+        for (int shift = 0; shift < bits; shift += DIGIT) {
             frame.group()[0] = shift;
             frame.group()[1] = copy ? 1 : 0;
             frame.parallel(count, parts, 1);
@@ -80,25 +82,35 @@ final class UniqueKeysStep extends UniqueStep {
         frame.parallel(mark, parts, 1);
     }
 
+    private void range(CpuFrame frame, long from, long to, int worker) {
+        MemorySegment x = frame.at(input);
+        for (long part = from; part < to; part++) {
+            long least = Long.MAX_VALUE;
+            long greatest = Long.MIN_VALUE;
+            for (long i = start(part); i < start(part + 1); i++) {
+                long key = key(x, i);
+                least = Math.min(least, key);
+                greatest = Math.max(greatest, key);
+            }
+            frame.workspace(0).set(Raw.I64, part * PART_BYTES, least);
+            frame.workspace(0).set(Raw.I64, part * PART_BYTES + Long.BYTES, greatest);
+        }
+    }
+
+    /** Writes how far above the least key each is, which is an unsigned number, and where. */
     private void keys(CpuFrame frame, long from, long to, int worker) {
         MemorySegment x = frame.at(input);
         MemorySegment sorted = first(frame);
         MemorySegment places = counts(frame);
-        long one = key(x, 0);
-        for (long part = from; part < to; part++) {
-            long differ = 0;
-            for (long i = start(part); i < start(part + 1); i++) {
-                long key = key(x, i);
-                differ |= key ^ one;
-                sorted.set(Raw.I64, i * Long.BYTES, key);
-                places.set(Raw.I32, place(false, i), (int) i);
-            }
-            frame.workspace(0).set(Raw.I64, part * PART_BYTES, differ);
+        long least = frame.group()[2];
+        for (long i = start(from); i < start(to); i++) {
+            sorted.set(Raw.I64, i * Long.BYTES, key(x, i) - least);
+            places.set(Raw.I32, place(false, i), (int) i);
         }
     }
 
     private static long countAt(long part, long digit) {
-        return part * PART_BYTES + Long.BYTES + digit * Integer.BYTES;
+        return part * PART_BYTES + 2 * Long.BYTES + digit * Integer.BYTES;
     }
 
     private void count(CpuFrame frame, long from, long to, int worker) {
