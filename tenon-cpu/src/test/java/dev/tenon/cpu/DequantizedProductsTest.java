@@ -27,7 +27,7 @@ class DequantizedProductsTest {
                     .isEqualTo(
                             form.dtype() == DType.F32
                                     ? "weights of " + form.q() + " decoded by panels, gemm"
-                                    : "definition, by units");
+                                    : "weights of " + form.q() + " decoded by rows in f64");
         }
     }
 

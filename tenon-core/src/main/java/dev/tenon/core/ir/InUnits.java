@@ -19,9 +19,9 @@ import dev.tenon.core.ir.op.state.SelectiveScan;
 import java.util.List;
 
 /**
- * An operation whose results fall into units that are worked out each on its own, from operands of any memory. Its
- * definition then serves twice: over arrays it is the reference, and a backend that has no loops of its own runs it
- * over its memory, units side by side.
+ * An operation whose results fall into units that are worked out each on its own, from operands of any memory. Over
+ * arrays its definition is the reference; a backend takes from it how many units there are and what one costs, to share
+ * them among workers.
  *
  * <p>Numbers travel as {@code double}; a result is rounded to its type when it is stored.
  */

@@ -48,7 +48,7 @@ import java.util.List;
 
 /**
  * An operation that backends run. A backend's lowering is a switch over these without a default, so the compiler names
- * every place that a new one must be handled; those {@link InUnits} it may handle as one.
+ * every place that a new one must be handled; those {@link InUnits} may have a switch of their own.
  */
 public sealed interface Primitive extends Op
         permits Elementwise,

@@ -10,6 +10,7 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.AttentionMask;
 import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.ir.op.attention.RaggedAttention;
 import dev.tenon.core.ir.op.attention.Rope;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
@@ -119,5 +120,9 @@ public final class CpuAttentionLowering {
 
     public static CpuStep lower(Rope op, Node node, CpuLoweringContext context) {
         return new RopeStep(op, node, context);
+    }
+
+    public static CpuStep lower(RaggedAttention op, Node node, CpuLoweringContext context) {
+        return new RaggedAttentionStep(op, node, context);
     }
 }

@@ -8,17 +8,26 @@ import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
-import dev.tenon.cpu.step.DefinitionStep;
 import dev.tenon.cpu.window.Windows3;
+import dev.tenon.cpu.window.WindowsN;
 
 /** Convolutions. f32 goes through the matrix kernel or, depthwise, planes or rows; a direct form does every type. */
 public final class CpuConvLowering {
     private CpuConvLowering() {}
 
     public static CpuStep lower(Conv op, Node node, CpuLoweringContext context) {
-        String refusal = Windows3.refusal(op.strides());
-        if (!refusal.isEmpty()) {
-            return DefinitionStep.lower(op, node, context, refusal);
+        if (op.strides().size() > Windows3.MOST_AXES) {
+            WindowsN windows = new WindowsN(
+                    node,
+                    node.input(0).shape(),
+                    node.output().shape(),
+                    Windows3.kernel(node.input(1).shape()),
+                    op.strides(),
+                    op.padsBefore(),
+                    op.padsAfter(),
+                    op.dilations());
+            ConvEpilogue epilogue = new ConvEpilogue(op.epilogue(), node, context);
+            return new FloatPositionStep(windows, false, op.groups(), epilogue, node, context);
         }
         Shape weights = node.input(1).shape();
         ConvShape shape = ConvShape.of(
@@ -47,9 +56,18 @@ public final class CpuConvLowering {
     }
 
     public static CpuStep lower(ConvTranspose op, Node node, CpuLoweringContext context) {
-        String refusal = Windows3.refusal(op.strides());
-        if (!refusal.isEmpty()) {
-            return DefinitionStep.lower(op, node, context, refusal);
+        if (op.strides().size() > Windows3.MOST_AXES) {
+            WindowsN windows = new WindowsN(
+                    node,
+                    node.output().shape(),
+                    node.input(0).shape(),
+                    Windows3.kernel(node.input(1).shape()),
+                    op.strides(),
+                    op.padsBefore(),
+                    op.padsAfter(),
+                    op.dilations());
+            ConvEpilogue epilogue = new ConvEpilogue(op.epilogue(), node, context);
+            return new FloatPositionStep(windows, true, op.groups(), epilogue, node, context);
         }
         Shape weights = node.input(1).shape();
         // the windows of the convolution whose gradient this is: they slide over the output
@@ -71,9 +89,17 @@ public final class CpuConvLowering {
     }
 
     public static CpuStep lower(ConvInteger op, Node node, CpuLoweringContext context) {
-        String refusal = Windows3.refusal(op.strides());
-        if (!refusal.isEmpty()) {
-            return DefinitionStep.lower(op, node, context, refusal);
+        if (op.strides().size() > Windows3.MOST_AXES) {
+            WindowsN windows = new WindowsN(
+                    node,
+                    node.input(0).shape(),
+                    node.output().shape(),
+                    Windows3.kernel(node.input(1).shape()),
+                    op.strides(),
+                    op.padsBefore(),
+                    op.padsAfter(),
+                    op.dilations());
+            return new IntegerPositionStep(op, windows, node, context);
         }
         Shape weights = node.input(1).shape();
         ConvShape shape = ConvShape.of(

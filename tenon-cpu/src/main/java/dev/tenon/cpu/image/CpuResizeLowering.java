@@ -10,17 +10,12 @@ import dev.tenon.core.ir.op.image.ResizeTaps;
 import dev.tenon.cpu.movement.MappedCopy;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
-import dev.tenon.cpu.step.DefinitionStep;
 
 /** Resampling: nearest neighbours are a mapped copy, the other modes weighted sums. */
 public final class CpuResizeLowering {
     private CpuResizeLowering() {}
 
     public static CpuStep lower(Resize op, Node node, CpuLoweringContext context) {
-        if (op.mode() == ResizeMode.CUBIC && Double.isInfinite(op.extrapolation())) {
-            // the axes after one that meets it mix it by weights of both signs, which is NaN; loops fill whole rows
-            return DefinitionStep.lower(op, node, context, "an infinite extrapolation value in the cubic mode");
-        }
         Shape from = node.input(0).shape();
         Shape to = node.output().shape();
         AxisTaps[] taps = new AxisTaps[to.rank()];
@@ -29,6 +24,9 @@ public final class CpuResizeLowering {
             AxisTaps table = new AxisTaps(source);
             boolean same = from.size(axis) == to.size(axis) && table.isIdentity();
             taps[axis] = same ? null : table;
+        }
+        if (op.mode() == ResizeMode.CUBIC && Double.isInfinite(op.extrapolation()) && taps.length > 0) {
+            return new MixedExtrapolationStep(new ResizeStep(op, taps, node, context), op, node, context);
         }
         if (op.mode() != ResizeMode.NEAREST) {
             return node.output().dtype() == DType.F32

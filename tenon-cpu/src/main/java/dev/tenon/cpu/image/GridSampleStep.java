@@ -3,30 +3,30 @@ package dev.tenon.cpu.image;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.image.GridSample;
 import dev.tenon.core.ir.op.image.SampleTaps;
-import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
+import dev.tenon.cpu.step.Doubles;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.UnitStep;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * {@link GridSample} of f32 over up to three axes: a unit is a position of the grid, whose elements and weights are
+ * {@link GridSample}: a unit is a position of the grid, whose elements and weights are
  * found once for all channels.
  */
 public final class GridSampleStep extends LoopStep {
-    private static final int MOST_AXES = 3;
-
     /** Elements of an axis that a sample depends on at most. */
     private static final int MOST_TAPS = 4;
 
     private final GridSample op;
+    private final DType dtype;
+    private final DType gridType;
     private final int input;
     private final int grid;
     private final int output;
@@ -38,8 +38,10 @@ public final class GridSampleStep extends LoopStep {
 
     private GridSampleStep(GridSample op, Node node, CpuLoweringContext context) {
         Shape x = node.input(0).shape();
-        super("places of f32", op.units(types(node)), op.unitCost(types(node)) / 4);
+        super("places of " + node.output().dtype(), op.units(types(node)), op.unitCost(types(node)) / 4);
         this.op = op;
+        this.dtype = node.output().dtype();
+        this.gridType = node.input(1).dtype();
         this.input = context.slot(node.input(0));
         this.grid = context.slot(node.input(1));
         this.output = context.slot(node.output());
@@ -54,19 +56,15 @@ public final class GridSampleStep extends LoopStep {
         return node.inputs().stream().map(Value::type).toList();
     }
 
-    /** The step of a sampling; by its definition of other types, and over more axes. */
     public static CpuStep lower(GridSample op, Node node, CpuLoweringContext context) {
-        boolean floats = node.inputs().stream().allMatch(value -> value.dtype() == DType.F32);
-        return floats && node.output().shape().rank() - 2 <= MOST_AXES
-                ? new GridSampleStep(op, node, context)
-                : UnitStep.lower(op, node, context);
+        return new GridSampleStep(op, node, context);
     }
 
     @Override
     public void run(CpuFrame frame, long from, long to, int worker) {
         int most = 1;
         for (int axis = 0; axis < sizes.length; axis++) {
-            most *= MOST_TAPS;
+            most = SizeMath.toInt("grid_sample", most, MOST_TAPS);
         }
         long[] elements = new long[most];
         double[] weights = new double[most];
@@ -78,9 +76,9 @@ public final class GridSampleStep extends LoopStep {
             for (long channel = plane; channel < plane + channels; channel++) {
                 double sum = 0;
                 for (int tap = 0; tap < count; tap++) {
-                    sum += weights[tap] * x.get(Raw.F32, (channel * area + elements[tap]) * Float.BYTES);
+                    sum += weights[tap] * Doubles.get(dtype, x, channel * area + elements[tap]);
                 }
-                y.set(Raw.F32, (channel * places + unit % places) * Float.BYTES, (float) sum);
+                Doubles.set(dtype, y, channel * places + unit % places, sum);
             }
         }
     }
@@ -92,7 +90,7 @@ public final class GridSampleStep extends LoopStep {
         elements[0] = 0;
         weights[0] = 1;
         for (int axis = 0; axis < dims; axis++) {
-            float normal = positions.get(Raw.F32, (unit * dims + dims - 1 - axis) * Float.BYTES);
+            double normal = Doubles.get(gridType, positions, unit * dims + dims - 1 - axis);
             SampleTaps own = op.taps(normal, sizes[axis]);
             int before = count;
             count = 0;

@@ -4,15 +4,12 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
-import dev.tenon.cpu.loops.Convert;
-import dev.tenon.cpu.loops.TileKind;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.UnitStep;
 
-/** Writes packed blocks out in f32 or a short float; a unit is a block. */
+/** Writes packed blocks out in a float type; a unit is a block. */
 public final class DecodeStep extends LoopStep {
     private final DecodeBlocks op;
     private final DType dtype;
@@ -30,16 +27,8 @@ public final class DecodeStep extends LoopStep {
         this.output = context.slot(node.output());
     }
 
-    /** The step of a decoding; by its definition in f64. */
     public static CpuStep lower(DecodeBlocks op, Node node, CpuLoweringContext context) {
-        return TileKind.of(op.dtype()) == TileKind.FLOAT
-                ? new DecodeStep(op, node, context)
-                : UnitStep.lower(op, node, context);
-    }
-
-    @Override
-    public long workspaceBytes() {
-        return DType.F32.bytesFor(op.format().elements());
+        return new DecodeStep(op, node, context);
     }
 
     @Override
@@ -47,12 +36,7 @@ public final class DecodeStep extends LoopStep {
         DecodedBlocks blocks = new DecodedBlocks(op.format());
         int each = op.format().elements();
         for (long unit = from; unit < to; unit++) {
-            if (dtype == DType.F32) {
-                blocks.write(frame.at(input), unit, 1, frame.at(output), unit * each * Float.BYTES);
-            } else {
-                blocks.write(frame.at(input), unit, 1, frame.workspace(worker), 0);
-                Convert.store(dtype, frame.workspace(worker), 0, frame.at(output), unit * each, each);
-            }
+            blocks.write(frame.at(input), unit, 1, dtype, frame.at(output), unit * each);
         }
     }
 }

@@ -1,11 +1,13 @@
 package dev.tenon.cpu.packed;
 
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.op.contraction.BlockDecoder;
 import dev.tenon.core.ir.op.contraction.BlockFormat;
 import dev.tenon.cpu.loops.Raw;
+import dev.tenon.cpu.step.Doubles;
 import java.lang.foreign.MemorySegment;
 
-/** Writes packed blocks out as f32. Not thread-safe: a piece of work has its own. */
+/** Writes packed blocks out. Not thread-safe: a piece of work has its own. */
 final class DecodedBlocks {
     private final BlockFormat format;
     private final byte[] packed;
@@ -17,15 +19,12 @@ final class DecodedBlocks {
         this.block = new double[format.elements()];
     }
 
-    /** Writes out so many blocks, the first of them {@code first}, to a byte offset on. */
-    void write(MemorySegment from, long first, long count, MemorySegment to, long offset) {
+    /** Writes out so many blocks, the first of them {@code first}, from an element on. */
+    void write(MemorySegment from, long first, long count, DType dtype, MemorySegment to, long element) {
         for (long i = 0; i < count; i++) {
             MemorySegment.copy(from, Raw.I8, (first + i) * packed.length, packed, 0, packed.length);
             BlockDecoder.decode(format, packed, block, 0);
-            long at = offset + i * block.length * Float.BYTES;
-            for (int j = 0; j < block.length; j++) {
-                to.set(Raw.F32, at + (long) j * Float.BYTES, (float) block[j]);
-            }
+            Doubles.write(dtype, block, block.length, to, element + i * block.length);
         }
     }
 }

@@ -86,7 +86,7 @@ final class DecodedRowStep extends LoopStep {
         DecodedBlocks blocks = new DecodedBlocks(format);
         long each = depth / format.elements();
         for (long column = from; column < to; column++) {
-            blocks.write(frame.at(w), column * each, each, workspace, weightAt);
+            blocks.write(frame.at(w), column * each, each, DType.F32, workspace, weightAt);
             loops.dots(workspace, weightAt, given, givenAt, depth, workspace, yAt, count);
             for (long row = 0; row < rows; row++) {
                 Convert.store(dtype, workspace, yAt + Float.BYTES * row, out, row * columns + column, 1);

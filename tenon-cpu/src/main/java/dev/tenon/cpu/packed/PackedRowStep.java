@@ -15,15 +15,14 @@ import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.UnitStep;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Products of rows of f32 with a weight in Q8_0, Q4_0 or Q4_K: a unit is a row of the weight, which is unpacked in
- * registers. Other formats and short floats are written out row by row ({@link DecodedRowStep}), f64 runs by its
- * definition.
+ * registers. Other formats and short floats are written out row by row ({@link DecodedRowStep}), and f64 as such
+ * ({@link WideBlocksStep}).
  */
 public final class PackedRowStep extends LoopStep {
     /** Rows of the weight that make a piece: sums of x are made once a piece. */
@@ -60,7 +59,7 @@ public final class PackedRowStep extends LoopStep {
         this.weight = vectors ? prepared(node.input(1).constant(), context) : null;
     }
 
-    /** The step of a product; in f64 by its definition. */
+    /** The step of a product. */
     public static CpuStep lower(DequantMatMul op, Node node, CpuLoweringContext context) {
         boolean has =
                 op.format() == BlockFormat.Q8_0 || op.format() == BlockFormat.Q4_0 || op.format() == BlockFormat.Q4_K;
@@ -69,7 +68,7 @@ public final class PackedRowStep extends LoopStep {
         }
         return TileKind.of(node.output().dtype()) == TileKind.FLOAT
                 ? new DecodedRowStep(op, node, context)
-                : UnitStep.lower(op, node, context);
+                : new WideBlocksStep(op, node, context);
     }
 
     /** Vector loops do not take mapped memory. */

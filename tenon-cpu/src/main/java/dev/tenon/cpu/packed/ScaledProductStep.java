@@ -16,13 +16,12 @@ import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.UnitStep;
 import java.lang.foreign.MemorySegment;
 
 /**
  * Products of f32 with a weight of 8 or 4 bits: a unit is a panel of columns of the result, whose weights are decoded
- * {@link #DEPTH} at a time into the worker's workspace and multiplied with all rows of x there. Other types of x run by
- * their definition.
+ * {@link #DEPTH} at a time into the worker's workspace and multiplied with all rows of x there. Other types of x go by
+ * {@link WideScaledStep}.
  */
 public final class ScaledProductStep extends LoopStep {
     private static final int NR = Gemm.NR;
@@ -71,11 +70,11 @@ public final class ScaledProductStep extends LoopStep {
         this.workspaceBytes = layout.bytes();
     }
 
-    /** The step of a product; by its definition where x is not f32. */
+    /** The step of a product. */
     public static CpuStep lower(ScaledMatMul op, Node node, CpuLoweringContext context) {
         return node.output().dtype() == DType.F32
                 ? new ScaledProductStep(op, node, context)
-                : UnitStep.lower(op, node, context);
+                : new WideScaledStep(op, node, context);
     }
 
     @Override

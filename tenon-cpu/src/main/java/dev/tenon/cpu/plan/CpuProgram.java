@@ -14,15 +14,14 @@ import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cpu.loops.WarmUp;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
-import dev.tenon.cpu.step.UnitStep;
 import dev.tenon.cpu.step.WorkerPool;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A plan as a list of steps over numbered slots. Immutable; a run allocates its output tensors and, but for steps by
- * definition ({@link UnitStep}), nothing else.
+ * A plan as a list of steps over numbered slots. Immutable; a run allocates its output tensors and, in steps of rare
+ * operations, some rows for each piece of work.
  */
 public final class CpuProgram implements Program {
     /**

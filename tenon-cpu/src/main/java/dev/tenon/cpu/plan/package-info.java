@@ -3,7 +3,7 @@
  * memory.
  *
  * <p>The one place that knows every family. Does not own what a step does. Constants are prepared once per model,
- * whatever the number of plans. Operations in which little time is spent run by their definition.
+ * whatever the number of plans. Only custom operations without a body of the CPU run by their reference.
  */
 @NullMarked
 package dev.tenon.cpu.plan;

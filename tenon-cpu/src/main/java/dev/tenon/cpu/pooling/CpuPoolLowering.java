@@ -3,22 +3,32 @@ package dev.tenon.cpu.pooling;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
+import dev.tenon.core.ir.op.pooling.MaxRoiPool;
 import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
+import dev.tenon.core.ir.op.pooling.RoiAlign;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
-import dev.tenon.cpu.step.DefinitionStep;
 import dev.tenon.cpu.window.PaddedPlane;
 import dev.tenon.cpu.window.Windows3;
+import dev.tenon.cpu.window.WindowsN;
 
-/** Reductions over sliding windows. */
+/** Reductions over sliding windows, and over regions. */
 public final class CpuPoolLowering {
     private CpuPoolLowering() {}
 
     public static CpuStep lower(Pool op, Node node, CpuLoweringContext context) {
-        String refusal = Windows3.refusal(op.strides());
-        if (!refusal.isEmpty()) {
-            return DefinitionStep.lower(op, node, context, refusal);
+        if (op.strides().size() > Windows3.MOST_AXES) {
+            WindowsN windows = new WindowsN(
+                    node,
+                    node.input(0).shape(),
+                    node.outputs().getFirst().shape(),
+                    op.kernel(),
+                    op.strides(),
+                    op.padsBefore(),
+                    op.padsAfter(),
+                    op.dilations());
+            return PoolPositionStep.of(op, windows, node, context);
         }
         Windows3 windows = Windows3.of(
                 node,
@@ -52,9 +62,17 @@ public final class CpuPoolLowering {
     }
 
     public static CpuStep lower(MaxPoolIndices op, Node node, CpuLoweringContext context) {
-        String refusal = Windows3.refusal(op.strides());
-        if (!refusal.isEmpty()) {
-            return DefinitionStep.lower(op, node, context, refusal);
+        if (op.strides().size() > Windows3.MOST_AXES) {
+            WindowsN windows = new WindowsN(
+                    node,
+                    node.input(0).shape(),
+                    node.outputs().getFirst().shape(),
+                    op.kernel(),
+                    op.strides(),
+                    op.padsBefore(),
+                    op.padsAfter(),
+                    op.dilations());
+            return PoolPositionStep.ofIndices(op.columnMajor(), windows, node, context);
         }
         Windows3 windows = Windows3.of(
                 node,
@@ -66,5 +84,13 @@ public final class CpuPoolLowering {
                 op.padsAfter(),
                 op.dilations());
         return new MaxPoolStep(windows, op.columnMajor(), node, context);
+    }
+
+    public static CpuStep lower(RoiAlign op, Node node, CpuLoweringContext context) {
+        return new RoiAlignStep(op, node, context);
+    }
+
+    public static CpuStep lower(MaxRoiPool op, Node node, CpuLoweringContext context) {
+        return new MaxRoiPoolStep(op, node, context);
     }
 }

@@ -6,19 +6,19 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.state.SelectiveScan;
 import dev.tenon.cpu.function.PlainPowers;
-import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
+import dev.tenon.cpu.step.Doubles;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.UnitStep;
 import java.lang.foreign.MemorySegment;
 
 /**
- * {@link SelectiveScan} of f32: a unit is a channel of a sequence, whose states are kept in double over all of its
+ * {@link SelectiveScan}: a unit is a channel of a sequence, whose states are kept in double over all of its
  * steps; rows of b and c are read as they lie.
  */
 public final class SelectiveScanStep extends LoopStep {
+    private final DType dtype;
     private final int[] slots;
     private final int skip;
     private final int initial;
@@ -32,9 +32,10 @@ public final class SelectiveScanStep extends LoopStep {
         Shape x = node.input(0).shape();
         int states = SizeMath.toInt("selective_scan", node.input(2).shape().size(1));
         super(
-                "channels of f32",
+                "channels of " + node.input(0).dtype(),
                 SizeMath.product("selective_scan", x.size(0), x.size(2)),
                 SizeMath.estimate(x.size(1), Math.max(1, states), 4));
+        this.dtype = node.input(0).dtype();
         this.slots = node.inputs().stream().mapToInt(context::slot).toArray();
         this.skip = op.skip() ? 5 : -1;
         this.initial = op.initial() ? slots.length - 1 : -1;
@@ -45,15 +46,12 @@ public final class SelectiveScanStep extends LoopStep {
         this.states = states;
     }
 
-    /** The step of a scan; of other types than f32 by its definition. */
     public static CpuStep lower(SelectiveScan op, Node node, CpuLoweringContext context) {
-        return node.output().dtype() == DType.F32
-                ? new SelectiveScanStep(op, node, context)
-                : UnitStep.lower(op, node, context);
+        return new SelectiveScanStep(op, node, context);
     }
 
-    private static float get(MemorySegment from, long element) {
-        return from.get(Raw.F32, element * Float.BYTES);
+    private double get(MemorySegment from, long element) {
+        return Doubles.get(dtype, from, element);
     }
 
     @Override
@@ -62,8 +60,8 @@ public final class SelectiveScanStep extends LoopStep {
         MemorySegment ends = frame.at(last);
         double[] rates = new double[states];
         double[] h = new double[states];
-        float[] b = new float[states];
-        float[] c = new float[states];
+        double[] b = new double[states];
+        double[] c = new double[states];
         for (long unit = from; unit < to; unit++) {
             long channel = unit % channels;
             for (int n = 0; n < states; n++) {
@@ -74,24 +72,23 @@ public final class SelectiveScanStep extends LoopStep {
             for (long step = 0; step < steps; step++) {
                 long row = unit / channels * steps + step;
                 long element = row * channels + channel;
-                MemorySegment.copy(frame.at(slots[3]), Raw.F32, row * states * Float.BYTES, b, 0, states);
-                MemorySegment.copy(frame.at(slots[4]), Raw.F32, row * states * Float.BYTES, c, 0, states);
+                Doubles.read(dtype, frame.at(slots[3]), row * states, b, states);
+                Doubles.read(dtype, frame.at(slots[4]), row * states, c, states);
                 double value = get(frame.at(slots[0]), element);
                 double delta = get(frame.at(slots[1]), element);
                 double sum = (skip < 0 ? 0 : direct * value) + advance(rates, h, b, c, delta, delta * value);
-                frame.at(output).set(Raw.F32, element * Float.BYTES, (float) sum);
+                Doubles.set(dtype, frame.at(output), element, sum);
             }
-            for (int n = 0; n < states; n++) {
-                ends.set(Raw.F32, (unit * states + n) * Float.BYTES, (float) h[n]);
-            }
+            Doubles.write(dtype, h, states, ends, unit * states);
         }
     }
 
     /** A step of one channel: the states after it, and their sum weighed by c. */
-    private static double advance(double[] rates, double[] h, float[] b, float[] c, double delta, double push) {
+    private double advance(double[] rates, double[] h, double[] b, double[] c, double delta, double push) {
         double sum = 0;
         for (int n = 0; n < h.length; n++) {
-            h[n] = PlainPowers.exp(delta * rates[n]) * h[n] + b[n] * push;
+            double rate = delta * rates[n];
+            h[n] = (dtype == DType.F64 ? Math.exp(rate) : PlainPowers.exp(rate)) * h[n] + b[n] * push;
             sum += c[n] * h[n];
         }
         return sum;

@@ -17,12 +17,14 @@ public final class Order {
     public static long key(DType dtype, MemorySegment segment, long index) {
         return switch (dtype) {
             case F32 -> key(segment.get(Raw.F32, index * 4));
-            case F64, F16, BF16, F8E4M3, F8E5M2 -> key(Elements.getDouble(dtype, segment, index));
+            case F16, BF16, F8E4M3, F8E5M2 -> key((float) Elements.getDouble(dtype, segment, index));
+            case F64 -> key(Elements.getDouble(dtype, segment, index));
             case I64, I32, I16, I8, I4, U32, U16, U8, U4, BOOL -> Elements.getLong(dtype, segment, index);
             case U64 -> Elements.getLong(dtype, segment, index) ^ Long.MIN_VALUE;
         };
     }
 
+    /** In the range of an int but for NaN. */
     private static long key(float value) {
         if (Float.isNaN(value)) {
             return NAN;

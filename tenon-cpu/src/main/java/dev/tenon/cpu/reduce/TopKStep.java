@@ -16,9 +16,6 @@ import java.lang.foreign.MemorySegment;
  * heap of the k best so far, worst on top, is then taken apart from the back: k and the lane's length may be anything.
  */
 final class TopKStep extends LoopStep {
-    /** A heap entry is its key, then its index. */
-    private static final long ENTRY = 16;
-
     private final DType dtype;
     private final Lanes lanes;
     private final long k;
@@ -41,7 +38,7 @@ final class TopKStep extends LoopStep {
 
     @Override
     public long workspaceBytes() {
-        return k * ENTRY;
+        return k * Heap.ENTRY;
     }
 
     @Override
@@ -59,13 +56,12 @@ final class TopKStep extends LoopStep {
             long target = lanes.first(lane, k);
             for (long size = k; size > 0; size--) {
                 // the worst of those left
-                long index = heap.get(Raw.I64, 8);
+                long index = Heap.topIndex(heap);
                 long at = target + (size - 1) * lanes.stride;
                 frame.at(indices).set(Raw.I64, at * 8, index);
                 long bits = Elements.bits(dtype, source, first + index * lanes.stride);
                 Elements.setBits(dtype, frame.at(values), at, bits);
-                long moved = (size - 1) * ENTRY;
-                sink(heap, 0, size - 1, heap.get(Raw.I64, moved), heap.get(Raw.I64, moved + 8));
+                Heap.removeTop(heap, size);
             }
         }
     }
@@ -73,55 +69,18 @@ final class TopKStep extends LoopStep {
     /** Makes a heap of the best k. */
     private void fill(MemorySegment heap, MemorySegment source, long first) {
         for (long i = 0; i < k; i++) {
-            heap.set(Raw.I64, i * ENTRY, key(source, first + i * lanes.stride));
-            heap.set(Raw.I64, i * ENTRY + 8, i);
+            Heap.set(heap, i, key(source, first + i * lanes.stride), i);
         }
-        for (long i = k / 2 - 1; i >= 0; i--) {
-            sink(heap, i, k, heap.get(Raw.I64, i * ENTRY), heap.get(Raw.I64, i * ENTRY + 8));
-        }
+        Heap.make(heap, k);
         long worst = heap.get(Raw.I64, 0);
         for (long i = k; i < lanes.size; i++) {
             long key = key(source, first + i * lanes.stride);
             // an equal key loses: its index is higher than all in the heap
             if (key > worst) {
-                sink(heap, 0, k, key, i);
+                Heap.sink(heap, 0, k, key, i);
                 worst = heap.get(Raw.I64, 0);
             }
         }
-    }
-
-    /** Puts an entry where it belongs at or below a place, the worst entry on top. */
-    private static void sink(MemorySegment heap, long place, long size, long key, long index) {
-        long at = place;
-        while (true) {
-            long child = 2 * at + 1;
-            if (child >= size) {
-                break;
-            }
-            long childKey = heap.get(Raw.I64, child * ENTRY);
-            long childIndex = heap.get(Raw.I64, child * ENTRY + 8);
-            if (child + 1 < size) {
-                long otherKey = heap.get(Raw.I64, child * ENTRY + ENTRY);
-                long otherIndex = heap.get(Raw.I64, child * ENTRY + ENTRY + 8);
-                if (isWorse(otherKey, otherIndex, childKey, childIndex)) {
-                    child++;
-                    childKey = otherKey;
-                    childIndex = otherIndex;
-                }
-            }
-            if (!isWorse(childKey, childIndex, key, index)) {
-                break;
-            }
-            heap.set(Raw.I64, at * ENTRY, childKey);
-            heap.set(Raw.I64, at * ENTRY + 8, childIndex);
-            at = child;
-        }
-        heap.set(Raw.I64, at * ENTRY, key);
-        heap.set(Raw.I64, at * ENTRY + 8, index);
-    }
-
-    private static boolean isWorse(long key, long index, long thanKey, long thanIndex) {
-        return key < thanKey || (key == thanKey && index > thanIndex);
     }
 
     private long key(MemorySegment source, long index) {

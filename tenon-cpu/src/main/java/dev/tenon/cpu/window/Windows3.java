@@ -10,7 +10,7 @@ import java.util.List;
  * serves 1-d, 2-d and 3-d. The cells of the window at position p lie at {@code p stride - before + i dilation}.
  */
 public record Windows3(Axis depth, Axis height, Axis width) {
-    private static final int MOST_AXES = 3;
+    public static final int MOST_AXES = 3;
 
     /** One spatial dim. {@code after} is the padding behind. */
     public record Axis(int input, int output, int kernel, int stride, int before, int after, int dilation) {
@@ -77,12 +77,7 @@ public record Windows3(Axis depth, Axis height, Axis width) {
         }
     }
 
-    /** Why loops do not take so many spatial dims; empty where they do. */
-    public static String refusal(List<Long> strides) {
-        return strides.size() > MOST_AXES ? strides.size() + " spatial dims are more than " + MOST_AXES : "";
-    }
-
-    /** @param strides of at most 3 spatial dims, as {@link #refusal} says */
+    /** @param strides of at most {@link #MOST_AXES} spatial dims */
     public static Windows3 of(
             Node node,
             Shape input,
@@ -94,7 +89,8 @@ public record Windows3(Axis depth, Axis height, Axis width) {
             List<Long> dilations) {
         int axes = strides.size();
         if (axes > MOST_AXES) {
-            throw new IllegalArgumentException(node.op().mnemonic() + ": " + refusal(strides));
+            throw new IllegalArgumentException(
+                    node.op().mnemonic() + ": " + axes + " spatial dims are more than " + MOST_AXES);
         }
         Axis[] all = {Axis.ONE, Axis.ONE, Axis.ONE};
         for (int i = 0; i < axes; i++) {

@@ -2,7 +2,6 @@ package dev.tenon.cpu.loops;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tenon.core.ir.InUnits;
 import dev.tenon.core.ir.fn.UnaryFn;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
@@ -15,28 +14,5 @@ class FunctionLoopsTest {
                         .filter(fn -> !PlainElementwise.has(fn) && !VectorUnary.has(fn) && !fn.isTest()))
                 .as("these take no floats")
                 .containsExactlyInAnyOrder(UnaryFn.NOT, UnaryFn.BIT_NOT);
-    }
-
-    /** All but the products, decoded blocks, SelectiveScan and GridSample, which have steps of their own. */
-    @Test
-    void operationsInUnits() {
-        assertThat(Arrays.stream(InUnits.class.getPermittedSubclasses()).map(Class::getSimpleName))
-                .containsExactlyInAnyOrder(
-                        "NonZeroIndices",
-                        "UniqueIndices",
-                        "BoxSelection",
-                        "GridSample",
-                        "RoiAlign",
-                        "MaxRoiPool",
-                        "DeformColumns",
-                        "Dft",
-                        "Random",
-                        "Sample",
-                        "RaggedAttention",
-                        "SelectiveScan",
-                        "GatedDeltaNet",
-                        "DecodeBlocks",
-                        "DequantMatMul",
-                        "ScaledMatMul");
     }
 }

@@ -25,7 +25,7 @@ public record RoiAlign(long rows, long columns, long samples, double scale, bool
         implements InUnits {
     private static final String NAME = "roi_align";
     /** More samples along a side of a bin than any image has elements come from a broken region. */
-    private static final long MOST_SAMPLES = 1 << 14;
+    public static final long MOST_SAMPLES = 1 << 14;
 
     public RoiAlign {
         long height = rows;

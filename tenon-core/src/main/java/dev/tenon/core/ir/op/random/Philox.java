@@ -7,11 +7,13 @@ package dev.tenon.core.ir.op.random;
  * any order.
  */
 public final class Philox {
-    private static final long MULTIPLIER_0 = 0xD2511F53L;
-    private static final long MULTIPLIER_1 = 0xCD9E8D57L;
-    private static final int WEYL_0 = 0x9E3779B9;
-    private static final int WEYL_1 = 0xBB67AE85;
-    private static final int ROUNDS = 10;
+    /** What a round multiplies by, and what it adds to the key. */
+    public static final long MULTIPLIER_0 = 0xD2511F53L;
+
+    public static final long MULTIPLIER_1 = 0xCD9E8D57L;
+    public static final int WEYL_0 = 0x9E3779B9;
+    public static final int WEYL_1 = 0xBB67AE85;
+    public static final int ROUNDS = 10;
     private static final long WORD = 0xFFFFFFFFL;
 
     private Philox() {}

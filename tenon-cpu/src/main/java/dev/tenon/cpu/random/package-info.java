@@ -1,0 +1,7 @@
+/**
+ * Random numbers and samples, from counters.
+ */
+@NullMarked
+package dev.tenon.cpu.random;
+
+import org.jspecify.annotations.NullMarked;

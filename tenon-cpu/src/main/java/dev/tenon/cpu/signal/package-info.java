@@ -1,0 +1,7 @@
+/**
+ * Spectra.
+ */
+@NullMarked
+package dev.tenon.cpu.signal;
+
+import org.jspecify.annotations.NullMarked;
