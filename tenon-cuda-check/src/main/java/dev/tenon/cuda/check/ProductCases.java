@@ -292,13 +292,23 @@ final class ProductCases {
         // the reference rounds sums in f64 too
         more += dtype == DType.F64 ? 3 * once.absolute() : 0;
         boolean ring = tier.contains("matmul_wgmma");
-        // tensor cores cut a sum after every 16 terms, and these sums are long
-        more += ring ? 0x1p-23 * k / 16 * Math.sqrt((double) k) : 0;
+        more += ring ? cut(k) : 0;
         // rounded before the function, too: where results are small this costs what the function's slope leaves of it
         boolean twice =
                 ring && op instanceof MatMul product && product.epilogue().activation() != null;
         more += twice ? once.relative() / 4 : 0;
         NdArray expected = Interpreter.run(op, inputs).getFirst();
         new Tolerance(once.relative() * (twice ? 2 : 1), once.absolute() + more).check(tier, expected, result.output());
+    }
+
+    /** Tensor cores cut a sum after every 16 terms, and those of matmul_wgmma are long. */
+    private static double cut(long k) {
+        return 0x1p-23 * k / 16 * Math.sqrt((double) k);
+    }
+
+    /** Of a sum of k products by matmul_wgmma, of operands around 1. */
+    static Tolerance ofRing(DType dtype, long k) {
+        Tolerance once = Tolerance.of(dtype, k);
+        return new Tolerance(once.relative(), once.absolute() + cut(k));
     }
 }
