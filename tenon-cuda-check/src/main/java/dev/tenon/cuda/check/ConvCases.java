@@ -255,6 +255,12 @@ final class ConvCases {
         Conv few = new Conv(each(2), each(1), each(2), each(1), 1, epilogue);
         infinite(few, type, new long[] {2, 3, 9, 8}, new long[] {48, 3, 3, 3});
         infinite(new ChannelsLastConv(few), type, new long[] {2, 9, 8, 3}, new long[] {48, 3, 3, 3});
+        for (long channels : new long[] {2, 8, 16, 64}) { // a library has other kernels for each
+            for (long outputs : new long[] {8, 12}) {
+                long[] window = {outputs, 3, 3, channels};
+                cases.add(infinite(new ChannelsLastConv(few), type, new long[] {2, 9, 8, channels}, window, false));
+            }
+        }
         Op deep = new Conv(each(1), each(1), each(1), each(1), 1, epilogue);
         infinite(deep, type, new long[] {1, 512, 5, 5}, new long[] {48, 512, 3, 3});
         Op transposed = new ConvTranspose(each(2), each(1), each(1), each(1), each(1), 1, epilogue);
@@ -275,6 +281,7 @@ final class ConvCases {
             // of the sum behind a result, as in add
             long channels = op instanceof ConvTranspose ? w[0] : Shape.of(w).elements(1, w.length) / 9;
             long depth = channels * 9;
+            long outputs = w[op instanceof ConvTranspose ? 1 : 0];
             NdArray pixels = normal(random, image, 1);
             NdArray factors = normal(random, weights, 1 / Math.sqrt((double) depth));
             NdArray some = ofWeights ? factors : pixels;
@@ -282,7 +289,7 @@ final class ConvCases {
             for (int i = 0; i < (ofWeights ? 24 : 6); i++) {
                 some.set(random.nextInt(some.size()), others[i % 3]);
             }
-            compare(stage, op, List.of(pixels, factors, normal(random, TensorType.of(type, 48), 1)), depth);
+            compare(stage, op, List.of(pixels, factors, normal(random, TensorType.of(type, outputs), 1)), depth);
         });
     }
 

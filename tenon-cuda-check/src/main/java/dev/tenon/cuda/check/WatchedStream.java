@@ -58,8 +58,13 @@ final class WatchedStream implements GpuStream {
     }
 
     @Override
-    public void beforeClose(Object library, Runnable action) {
-        stream.beforeClose(library, action);
+    public void beforeLeaving(Object library, Runnable action) {
+        stream.beforeLeaving(library, action);
+    }
+
+    @Override
+    public boolean recorded() {
+        return stream.recorded();
     }
 
     @Override

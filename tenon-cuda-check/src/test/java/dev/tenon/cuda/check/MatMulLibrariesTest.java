@@ -239,7 +239,8 @@ class MatMulLibrariesTest {
             NdArray expected = Interpreter.run(op, inputs).getFirst();
             Tolerance tolerance = ProductCases.ofRing(DType.F16, 776);
             tolerance.check("the rival", expected, y);
-            StepRun.Result first = run.check(op, inputs, 776);
+            StepRun.Result first = run.run(op, inputs);
+            tolerance.check(first.step().tier(), expected, first.output());
             resting.set(true);
             Await.until("the algorithms and the kernel are timed", tuner::settled);
             resting.set(false);

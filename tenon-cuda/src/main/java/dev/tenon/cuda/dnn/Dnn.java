@@ -58,8 +58,9 @@ public final class Dnn implements AutoCloseable {
     private @Nullable String unavailable;
     private long handle;
     /**
-     * The handle's where it has no other: recording an event on the default stream, which it begins with, ends the
-     * process by a signal (driver 580.159) when another thread records work meanwhile.
+     * The handle's while none of those that it is called on is safe: when it is told of another one, the library records
+     * an event on the one before, and where another thread captures that one meanwhile the driver (580.159) ends the
+     * process by a signal. So does the default stream, which a handle begins with.
      */
     private @Nullable GpuStream home;
     /** The stream that the handle was told of last. */
@@ -288,14 +289,19 @@ public final class Dnn implements AutoCloseable {
         }
     }
 
-    /**
-     * Follows a stream that the handle is about to be told of to its end: when it is told of another one, the library
-     * records an event on the one before, which must be alive then.
-     */
+    /** Sees to it that the handle leaves a stream that it is about to be told of, before others may not touch it. */
     void follow(GpuStream stream) {
         long followed = stream.handle();
         if (followed != bound) {
-            stream.beforeClose(this, () -> leave(followed));
+            stream.beforeLeaving(this, () -> leave(followed));
+        }
+    }
+
+    /** Tells the handle of no stream that others use, within a call; with {@link #calls} held. */
+    void bindHome() {
+        GpuStream other = home;
+        if (other != null) {
+            bind(other.handle());
         }
     }
 
@@ -309,11 +315,10 @@ public final class Dnn implements AutoCloseable {
 
     private void leave(long stream) {
         GpuContext device = context;
-        GpuStream other = home;
         calls.lock();
         try {
-            if (device != null && other != null && handle != 0 && bound == stream) {
-                device.call(() -> bind(other.handle()));
+            if (device != null && handle != 0 && bound == stream) {
+                device.call(this::bindHome);
             }
         } finally {
             calls.unlock();

@@ -40,6 +40,11 @@ final class DnnAttentionGraph extends DnnDescriptors {
     }
 
     @Override
+    boolean isRight(long engine) {
+        return true;
+    }
+
+    @Override
     boolean mayRound() {
         return true;
     }

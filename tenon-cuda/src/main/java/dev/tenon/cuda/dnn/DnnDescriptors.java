@@ -48,6 +48,9 @@ abstract sealed class DnnDescriptors implements AutoCloseable permits DnnGraph, 
     /** Whether tensor cores may round what they multiply to TF32, or need not. */
     abstract boolean mayRound();
 
+    /** Whether an engine, by its number, is right for all elements of the operation's types. */
+    abstract boolean isRight(long engine);
+
     final long graph(List<Long> operations) {
         long graph = create(OPERATIONGRAPH_DESCRIPTOR);
         longs(graph, OPERATIONGRAPH_HANDLE, TYPE_HANDLE, handle);
@@ -94,8 +97,12 @@ abstract sealed class DnnDescriptors implements AutoCloseable permits DnnGraph, 
 
     /** Whether the engine of a configuration computes as exactly as the problem asks, and the same each time. */
     final boolean isExact(long configuration) {
-        int[] notes = notes(engineOf(configuration), ENGINE_NUMERICAL_NOTE, TYPE_NUMERICAL_NOTE, NOTE_TYPE_COUNT);
+        long engine = engineOf(configuration);
+        int[] notes = notes(engine, ENGINE_NUMERICAL_NOTE, TYPE_NUMERICAL_NOTE, NOTE_TYPE_COUNT);
+        MemorySegment number = arena.allocate(ValueLayout.JAVA_LONG);
         return notes != null
+                && count(engine, ENGINE_GLOBAL_INDEX, TYPE_INT64, 1, number) == 1
+                && isRight(number.get(ValueLayout.JAVA_LONG, 0))
                 && Arrays.stream(notes).noneMatch(note -> {
                     boolean rounds = note == NOTE_TENSOR_CORE && !mayRound();
                     return rounds || (note >= NOTE_DOWN_CONVERT_INPUTS && note <= NOTE_WINOGRAD_TILE_13X13);

@@ -5,6 +5,7 @@ import static dev.tenon.nativelib.cudnn.CudnnConstants.*;
 import dev.tenon.core.ir.DType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** Descriptors of a convolution and what follows it. Used by one thread at a time. */
 final class DnnGraph extends DnnDescriptors {
@@ -16,6 +17,11 @@ final class DnnGraph extends DnnDescriptors {
     static final long BIAS = 4;
     static final long RESIDUAL = 5;
     private static final long FIRST_VIRTUAL = 100;
+    /**
+     * Engines whose kernels for f16 make 0 of NaN and of minus infinity, as if a relu with an infinite bound followed
+     * (cuDNN 9.14).
+     */
+    private static final Set<Long> LOSING = Set.of(32L, 47L);
 
     private final DnnProblem problem;
     private long virtuals = FIRST_VIRTUAL;
@@ -135,6 +141,11 @@ final class DnnGraph extends DnnDescriptors {
         }
         finish(tensor, "tensor");
         return tensor;
+    }
+
+    @Override
+    boolean isRight(long engine) {
+        return problem.dtype() != DType.F16 || !LOSING.contains(engine);
     }
 
     @Override

@@ -52,6 +52,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
     /** Of the call that is being made: a field, so that making one allocates nothing. */
     private long stream;
 
+    private boolean recorded;
     private long called;
 
     private boolean destroyed;
@@ -201,6 +202,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
         workspace.set(ValueLayout.JAVA_LONG, 0, memory);
         called = by;
         stream = on.handle();
+        recorded = on.recorded();
         dnn.follow(on);
         on.call(execute);
     }
@@ -222,6 +224,9 @@ public final class DnnPlan implements DnnAnswer, Tunable {
             }
         } finally {
             Cudnn.cudnnBackendDestroyDescriptor(pack);
+            if (recorded) {
+                dnn.bindHome();
+            }
         }
     }
 

@@ -206,6 +206,9 @@ final class CudaStream extends Owned implements GpuStream {
         if (!(event instanceof CudaEvent mark)) {
             throw foreign("event");
         }
+        if (recorded() && !capturing()) {
+            tellLibraries(); // the event's capture goes on here
+        }
         enter();
         try {
             check(CuStream.cuStreamWaitEvent(handle, mark.handle(), 0), "cuStreamWaitEvent()");
@@ -260,12 +263,18 @@ final class CudaStream extends Owned implements GpuStream {
         if (other != null) {
             throw other.breakCapture("beginCapture() of another stream on the same thread cannot be recorded");
         }
+        tellLibraries();
         capture.begin();
     }
 
     @Override
     public boolean capturing() {
         return capture.active();
+    }
+
+    @Override
+    public boolean recorded() {
+        return Capturing.here() != null;
     }
 
     @Override
@@ -343,7 +352,7 @@ final class CudaStream extends Owned implements GpuStream {
     }
 
     @Override
-    public void beforeClose(Object library, Runnable action) {
+    public void beforeLeaving(Object library, Runnable action) {
         synchronized (told) {
             told.putIfAbsent(library, action);
         }
@@ -357,6 +366,10 @@ final class CudaStream extends Owned implements GpuStream {
         if (capture.active()) {
             primary.destroying("capture", capture::discard);
         }
+        tellLibraries();
+    }
+
+    private void tellLibraries() {
         List<Runnable> actions;
         synchronized (told) {
             actions = List.copyOf(told.values());

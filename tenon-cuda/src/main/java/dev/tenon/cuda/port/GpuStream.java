@@ -42,13 +42,14 @@ public interface GpuStream extends AutoCloseable {
     void call(Runnable calls);
 
     /**
-     * Has a library that was told of this stream told of its end, once, before the stream is destroyed; not where the
-     * device is lost. Libraries go on touching a stream that they were told of last.
+     * Has a library that was told of this stream leave it before the stream is destroyed, and before work on it is
+     * recorded; not where the device is lost. Libraries go on touching a stream that they were told of last, from
+     * whichever thread.
      *
      * @param library a second action of the same one is passed over
      * @throws dev.tenon.core.error.UnsupportedException where the platform has no libraries
      */
-    default void beforeClose(Object library, Runnable action) {
+    default void beforeLeaving(Object library, Runnable action) {
         throw new UnsupportedException("no library works on this stream");
     }
 
@@ -72,6 +73,11 @@ public interface GpuStream extends AutoCloseable {
     void beginCapture();
 
     boolean capturing();
+
+    /** Whether what this thread enqueues is recorded: by this stream's capture, or another's that this one waits for. */
+    default boolean recorded() {
+        return capturing();
+    }
 
     /**
      * Ends recording. The stream is usable afterwards in any case.
