@@ -58,9 +58,9 @@ public final class Dnn implements AutoCloseable {
     private @Nullable String unavailable;
     private long handle;
     /**
-     * The handle's while none of those that it is called on is safe: when it is told of another one, the library records
-     * an event on the one before, and where another thread captures that one meanwhile the driver (580.159) ends the
-     * process by a signal. So does the default stream, which a handle begins with.
+     * The handle's while none of those that it is called on is safe: when it is told of another one, the library
+     * records an event on the one before, and where another thread captures that one meanwhile the driver (580.159)
+     * ends the process by a signal. So does the default stream, which a handle begins with.
      */
     private @Nullable GpuStream home;
     /** The stream that the handle was told of last. */
