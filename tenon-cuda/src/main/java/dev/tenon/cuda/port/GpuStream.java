@@ -74,7 +74,7 @@ public interface GpuStream extends AutoCloseable {
 
     boolean capturing();
 
-    /** Whether what this thread enqueues is recorded: by this stream's capture, or by one that this stream is part of. */
+    /** Whether what this thread enqueues is recorded: by this stream's capture, or one that it is part of. */
     default boolean recorded() {
         return capturing();
     }
