@@ -58,8 +58,13 @@ class NormedProductPlansTest {
         assertThat(steps).hasSize(1);
         assertThat(steps.getFirst().tier())
                 .isEqualTo("matmul_norm, tiles of 128x192, 2 blocks a row, f16, bias, residual, layer_norm");
-        assertThat(steps(DType.BF16, 32768, 768, 768).getFirst().tier())
-                .isEqualTo("matmul_norm, tiles of 128x192, 4 blocks a row, bf16, bias, residual, layer_norm");
+        assertThat(steps(DType.BF16, 32768, 256, 768).getFirst().tier())
+                .isEqualTo("matmul_norm, tiles of 128x256, bf16, bias, residual, layer_norm");
+    }
+
+    @Test
+    void rowsOfMoreThanTwoBlocksStayNodes() {
+        assertThat(steps(DType.F16, 32768, 768, 768)).hasSize(2);
     }
 
     @Test

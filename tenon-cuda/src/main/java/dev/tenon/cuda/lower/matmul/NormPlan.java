@@ -28,7 +28,8 @@ record NormPlan(Form form, int cluster, int tiles, int clusters, int steps, doub
     private static final int BOUNDARY = 1024;
     private static final int RESERVED = 20 << 10; // what the kernel declares itself
     private static final int UNIT = 64; // columns that are stored between two steps
-    private static final int MOST_BLOCKS = 8; // of a cluster, on every device
+    /** Of a cluster, on every device. */
+    static final int MOST_BLOCKS = 8;
 
     /**
      * Multiprocessors of a group, which a cluster does not leave: 16 or 18 on an H200, of which pairs are always whole.
@@ -71,21 +72,24 @@ record NormPlan(Form form, int cluster, int tiles, int clusters, int steps, doub
             return BOUNDARY + stages * (ROWS + columns) * LINE;
         }
 
-        /** Whether clusters of such tiles hold rows of so many columns. */
-        boolean holds(long n) {
-            return n > 0 && n % columns == 0 && n / columns <= MOST_BLOCKS;
+        /** Whether clusters of at most so many such tiles hold rows of so many columns. */
+        boolean holds(long n, int most) {
+            return n > 0 && n % columns == 0 && n / columns <= most;
         }
     }
 
-    /** Whether some tiles fit rows of so many columns. */
-    static boolean holds(long n) {
-        return Stream.of(Form.values()).anyMatch(form -> form.holds(n));
+    /** Whether at most so many tiles of some width fit rows of so many columns. */
+    static boolean holds(long n, int most) {
+        return Stream.of(Form.values()).anyMatch(form -> form.holds(n, most));
     }
 
-    /** The fastest plan of a product whose rows some tiles hold; null where a block has too little shared memory. */
-    static @Nullable NormPlan of(MatMulShape shape, DType dtype, boolean residual, DeviceProperties device) {
+    /**
+     * The fastest plan of a product whose rows at most so many tiles hold; null where a block has too little shared
+     * memory.
+     */
+    static @Nullable NormPlan of(MatMulShape shape, DType dtype, boolean residual, DeviceProperties device, int most) {
         return Stream.of(Form.values())
-                .filter(form -> form.holds(shape.n()))
+                .filter(form -> form.holds(shape.n(), most))
                 .filter(form -> form.sharedBytes() + RESERVED <= device.sharedBytesPerBlockOptIn())
                 .map(form -> of(form, shape, memory(shape, dtype, residual), device.multiprocessors()))
                 .min(Comparator.comparingDouble(NormPlan::microseconds))

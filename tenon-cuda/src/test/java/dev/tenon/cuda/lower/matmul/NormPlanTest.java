@@ -24,7 +24,7 @@ class NormPlanTest {
     }
 
     private static NormPlan plan(long m, long n, long k) {
-        return Objects.requireNonNull(NormPlan.of(shape(m, n, k), DType.F16, true, H200));
+        return Objects.requireNonNull(NormPlan.of(shape(m, n, k), DType.F16, true, H200, NormPlan.MOST_BLOCKS));
     }
 
     private static String refusal(MatMulShape shape, DeviceProperties device, boolean specific, ProductForm form) {
@@ -36,12 +36,12 @@ class NormPlanTest {
 
     @Test
     void rowsAreWholeTilesOfAtMostEightBlocks() {
-        assertThat(NormPlan.holds(384)).isTrue();
-        assertThat(NormPlan.holds(576)).isTrue();
-        assertThat(NormPlan.holds(2048)).isTrue();
-        assertThat(NormPlan.holds(0)).isFalse();
-        assertThat(NormPlan.holds(320)).isFalse();
-        assertThat(NormPlan.holds(2304)).isFalse();
+        assertThat(NormPlan.holds(384, NormPlan.MOST_BLOCKS)).isTrue();
+        assertThat(NormPlan.holds(576, NormPlan.MOST_BLOCKS)).isTrue();
+        assertThat(NormPlan.holds(2048, NormPlan.MOST_BLOCKS)).isTrue();
+        assertThat(NormPlan.holds(0, NormPlan.MOST_BLOCKS)).isFalse();
+        assertThat(NormPlan.holds(320, NormPlan.MOST_BLOCKS)).isFalse();
+        assertThat(NormPlan.holds(2304, NormPlan.MOST_BLOCKS)).isFalse();
     }
 
     @Test
@@ -75,7 +75,8 @@ class NormPlanTest {
         for (NormPlan.Form form : NormPlan.Form.values()) {
             assertThat(form.sharedBytes() + (20 << 10)).isLessThanOrEqualTo(H200.sharedBytesPerBlockOptIn());
         }
-        assertThat(NormPlan.of(shape(4096, 384, 384), DType.F16, true, MatMulChoiceTest.device(8, 0)))
+        assertThat(NormPlan.of(
+                        shape(4096, 384, 384), DType.F16, true, MatMulChoiceTest.device(8, 0), NormPlan.MOST_BLOCKS))
                 .isNull();
     }
 
