@@ -19,7 +19,10 @@ public enum ConvForm {
 
     /** Whether one for few channels is asked for. */
     public boolean isFewChannels() {
-        return ordinal() >= FEW_CHANNELS.ordinal();
+        return switch (this) {
+            case BY_CHOICE, WARPGROUPS, NO_WARPGROUPS -> false;
+            case FEW_CHANNELS, FEW_CHANNELS_64X32, FEW_CHANNELS_32X32, FEW_CHANNELS_32X64 -> true;
+        };
     }
 
     private static final String VARIABLE = "TENON_CONV_WGMMA";
