@@ -55,7 +55,8 @@ class ResidentPlanTest {
             Value wide = g.gelu(linear(g, y, HIDDEN, INNER));
             g.output("y", g.cast(norm(g, g.add(linear(g, wide, INNER, HIDDEN), y)), DType.F32));
         });
-        Compiler compiler = new Compiler(options, node -> true);
+        // products of so few rows do not norm them
+        Compiler compiler = new Compiler(options, node -> !(node.op() instanceof NormedMatMul));
         Map<String, TensorType> types = new HashMap<>();
         graph.inputs().forEach(input -> types.put(input.name(), input.type()));
         return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of()).plan();
