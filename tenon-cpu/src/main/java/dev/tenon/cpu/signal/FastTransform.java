@@ -1,6 +1,7 @@
 package dev.tenon.cpu.signal;
 
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.op.signal.Turns;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,8 +29,8 @@ final class FastTransform {
         this.cos = new double[angles];
         this.sin = new double[angles];
         for (int i = 0; i < angles; i++) {
-            cos[i] = Math.cos(2 * Math.PI * i / length);
-            sin[i] = -Math.sin(2 * Math.PI * i / length);
+            cos[i] = Turns.cos(i, length);
+            sin[i] = -Turns.sin(i, length);
         }
     }
 
@@ -222,9 +223,9 @@ final class FastTransform {
             double[] im = new double[length];
             for (int i = 0; i < length; i++) {
                 // the square is reduced before it meets pi: its sine would lose all digits for long signals
-                double angle = Math.PI * ((long) i * i % (2L * length)) / length;
-                re[i] = Math.cos(angle);
-                im[i] = -Math.sin(angle);
+                long turns = (long) i * i % (2L * length);
+                re[i] = Turns.cos(turns, 2L * length);
+                im[i] = -Turns.sin(turns, 2L * length);
                 filter.re[i] = re[i];
                 filter.im[i] = -im[i];
                 if (i > 0) {

@@ -45,8 +45,8 @@ class DftTest {
     }
 
     private static void check(Dft op, NdArray x) {
-        // in f64 the definition rounds as often as the step does, and both relative to the whole run
-        long rounds = x.dtype() == DType.F64 ? 64 : 1;
+        // in f64 the definition rounds as often as the step does
+        long rounds = x.dtype() == DType.F64 ? 4 : 1;
         RandomOps.check(op, rounds * Math.max(2, op.length()), List.of(x));
     }
 }

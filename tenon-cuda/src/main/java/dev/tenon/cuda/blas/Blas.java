@@ -187,7 +187,7 @@ public final class Blas implements AutoCloseable {
         lock.lock();
         try {
             LtAnswer known = answers.get(problem);
-            if (known == null) {
+            if (known == null || !known.serves(rival)) {
                 Started library = lt();
                 GpuContext device = context;
                 if (device == null || library.handle() == 0) {

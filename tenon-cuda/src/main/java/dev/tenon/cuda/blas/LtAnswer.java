@@ -1,7 +1,15 @@
 package dev.tenon.cuda.blas;
 
+import dev.tenon.cuda.tuning.Rival;
+import org.jspecify.annotations.Nullable;
+
 /** What cuBLASLt says to a problem: a product that can run, or why not. */
 public sealed interface LtAnswer permits LtProduct, LtAnswer.Refusal, LtAnswer.Slower {
+    /** Whether it answers who asks with that rival too: that a kernel of ours is faster helps only who has one. */
+    default boolean serves(@Nullable Rival rival) {
+        return rival != null || !(this instanceof Slower);
+    }
+
     /**
      * There is no library, or it has no algorithm.
      *

@@ -161,7 +161,7 @@ public final class Dnn implements AutoCloseable {
                 return new DnnAnswer.Refusal(absent);
             }
             DnnAnswer known = answers.get(problem);
-            if (known == null) {
+            if (known == null || !known.serves(rival)) {
                 DnnAnswer[] made = new DnnAnswer[1];
                 device.call(() -> made[0] = ask(problem, rival));
                 known = made[0];

@@ -1,7 +1,15 @@
 package dev.tenon.cuda.dnn;
 
+import dev.tenon.cuda.tuning.Rival;
+import org.jspecify.annotations.Nullable;
+
 /** What cuDNN has for an operation: a plan, or none and why. */
 public sealed interface DnnAnswer permits DnnPlan, DnnAnswer.Refusal, DnnAnswer.Slower {
+    /** Whether it answers who asks with that rival too: that a kernel of ours is faster helps only who has one. */
+    default boolean serves(@Nullable Rival rival) {
+        return rival != null || !(this instanceof Slower);
+    }
+
     /**
      * The library does not run it.
      *

@@ -34,8 +34,8 @@ final class FourierTransform {
         cos = new double[padded / 2];
         sin = new double[padded / 2];
         for (int i = 0; i < cos.length; i++) {
-            cos[i] = Math.cos(2 * Math.PI * i / padded);
-            sin[i] = -Math.sin(2 * Math.PI * i / padded);
+            cos[i] = Turns.cos(i, padded);
+            sin[i] = -Turns.sin(i, padded);
         }
         int chirp = simple ? 0 : length;
         int work = simple ? 0 : padded;
@@ -47,9 +47,9 @@ final class FourierTransform {
         workIm = new double[work];
         for (int i = 0; i < chirp; i++) {
             // the square is reduced before it meets pi: its sine would lose all digits for long signals
-            double angle = Math.PI * ((long) i * i % (2L * length)) / length;
-            chirpRe[i] = Math.cos(angle);
-            chirpIm[i] = -Math.sin(angle);
+            long turns = (long) i * i % (2L * length);
+            chirpRe[i] = Turns.cos(turns, 2L * length);
+            chirpIm[i] = -Turns.sin(turns, 2L * length);
             filterRe[i] = chirpRe[i];
             filterIm[i] = -chirpIm[i];
             if (i > 0) {
