@@ -140,6 +140,11 @@ final class ExportedEncodersTest {
                                             "mat_mul",
                                             "mat_mul",
                                             "layer_norm"));
+            assertThat(steps.stream().map(StepReport::op).toList())
+                    .as("both layers of " + export)
+                    .doesNotContain("softmax")
+                    .filteredOn("plain_attention"::equals)
+                    .hasSize(2);
             List<String> moves = List.of("slice", "concat", "transpose");
             assertThat(steps).as(export).noneMatch(step -> modern && moves.contains(step.op()));
         }

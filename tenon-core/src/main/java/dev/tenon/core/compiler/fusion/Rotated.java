@@ -1,19 +1,25 @@
 package dev.tenon.core.compiler.fusion;
 
+import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.Rope;
+import dev.tenon.core.ir.op.elementwise.Cast;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queries, keys and values of an attention, [B,L,H,D], before queries and keys are rotated.
+ * Queries, keys and values of an attention, [B,L,H,D], before all are made wider or queries and keys are rotated.
  *
  * @param rope a rotation, by which both are rotated alike; null for none
+ * @param wider what all go through; null for nothing
  */
-record Rotated(List<Value> parts, @Nullable Node rope) {
+record Rotated(
+        List<Value> parts, @Nullable Node rope, @Nullable Cast wider) {
     private static final int PARTS = 3;
 
     /** The operands of an attention of separate ones; null where one is rotated in another way than the other. */
@@ -21,10 +27,19 @@ record Rotated(List<Value> parts, @Nullable Node rope) {
         Value q = attention.input(0);
         Value k = attention.input(1);
         Value v = attention.input(2);
+        Cast wider = wider(List.of(q, k, v), into);
+        if (wider != null) {
+            List<Value> parts = Stream.of(q, k, v)
+                    .map(Match::producer)
+                    .filter(Objects::nonNull)
+                    .map(cast -> cast.input(0))
+                    .toList();
+            return new Rotated(parts, null, wider);
+        }
         Node one = LastPart.producer(q, Rope.class);
         Node other = LastPart.producer(k, Rope.class);
         if (one == null && other == null) {
-            return new Rotated(List.of(q, k, v), null);
+            return new Rotated(List.of(q, k, v), null, null);
         }
         boolean alike = one != null
                 && other != null
@@ -38,8 +53,17 @@ record Rotated(List<Value> parts, @Nullable Node rope) {
                 && isForAllHeads(one.input(1))
                 && isForAllHeads(one.input(2));
         return alike && one != null && other != null
-                ? new Rotated(List.of(one.input(0), other.input(0), v), one)
+                ? new Rotated(List.of(one.input(0), other.input(0), v), one, null)
                 : null;
+    }
+
+    /** The cast that makes each of some values, which nothing else reads; null where there is none. */
+    private static @Nullable Cast wider(List<Value> values, Rewriter into) {
+        Cast first = Match.op(values.getFirst(), Cast.class);
+        boolean alike = first != null
+                && values.stream()
+                        .allMatch(value -> first.equals(Match.op(value, Cast.class)) && into.isPrivate(value));
+        return alike ? first : null;
     }
 
     private static boolean isForAllHeads(Value angles) {
@@ -48,8 +72,11 @@ record Rotated(List<Value> parts, @Nullable Node rope) {
                 && (shape.rank() < 2 || shape.dim(shape.rank() - 2).is(1));
     }
 
-    /** Queries, keys and values in one, [B,L,3,H,D], with the first two rotated. */
+    /** Queries, keys and values in one, [B,L,3,H,D], made wider or with the first two rotated. */
     Value rotate(Value packed, Rewriter into) {
+        if (wider != null) {
+            return into.add(wider, packed);
+        }
         if (rope == null) {
             return packed;
         }

@@ -5,6 +5,7 @@ import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.compiler.rule.Canonicalise;
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
@@ -14,6 +15,7 @@ import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.core.ir.op.movement.Transpose;
@@ -27,7 +29,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code matmul(softmax(matmul(q, k^T) * scale + mask), v) → plain_attention(q, k, v, mask)} of rank 4, where the
  * backend runs that whole; scale and mask may be missing, and the scale may be a division, or stand before the product
- * on one operand or on both; several addends are one mask; weights that are NaN may be made 0. The operands and the
+ * on one operand or on both; several addends are one mask; weights that are NaN may be made 0; scores of halves may be
+ * made f32 before their mask is added, and are not rounded to halves then. The operands and the
  * result get transposes to tokens before heads, which cancel with those that exporters write.
  */
 public final class SpelledAttention implements Pass {
@@ -111,11 +114,14 @@ public final class SpelledAttention implements Pass {
         }
         Value keys = into.map(k.value);
         boolean turned = ((MatMul) scores.product.op()).transposeB();
+        DType dtype = weights.dtype();
         List<Value> operands = new ArrayList<>();
-        operands.add(into.add(SWAP, into.map(q.value)));
-        operands.add(into.add(SWAP, turned ? keys : into.add(TURN, keys)));
-        operands.add(into.add(SWAP, into.map(node.input(1))));
-        List<Value> masks = into.map(scores.masks);
+        operands.add(as(dtype, into.add(SWAP, into.map(q.value)), into));
+        operands.add(as(dtype, into.add(SWAP, turned ? keys : into.add(TURN, keys)), into));
+        operands.add(as(dtype, into.add(SWAP, into.map(narrowed(node.input(1), into))), into));
+        List<Value> masks = scores.masks.stream()
+                .map(mask -> as(dtype, into.map(mask), into))
+                .toList();
         if (!masks.isEmpty()) {
             // layers share their masks, and so their sum
             operands.add(sums.computeIfAbsent(
@@ -127,6 +133,22 @@ public final class SpelledAttention implements Pass {
         PlainAttention op = new PlainAttention(!scores.masks.isEmpty(), false, scale, guarded != null);
         List<Value> fused = into.addAll(op, operands);
         return context.claimed(fused.getFirst()) ? List.of(into.add(SWAP, fused.getFirst())) : null;
+    }
+
+    /** Scores of halves may become f32 behind their product: then its operands do before it. */
+    private static Value as(DType dtype, Value value, Rewriter into) {
+        return value.dtype() == dtype ? value : into.add(new Cast(dtype, true), value);
+    }
+
+    /** What a value was before it was made f32. */
+    private static Value narrowed(Value value, Rewriter into) {
+        Node node = Match.producer(value);
+        return node != null
+                        && node.op() instanceof Cast
+                        && isWider(value.dtype(), node.input(0).dtype())
+                        && into.isPrivate(value)
+                ? node.input(0)
+                : value;
     }
 
     /** The weights in {@code where(is_nan(weights), 0, weights)}; null for any other value. */
@@ -196,11 +218,18 @@ public final class SpelledAttention implements Pass {
         if (isScores(node)) {
             return new Scores(node, 1, List.of());
         }
+        if (node.op() instanceof Cast && isWider(value.dtype(), node.input(0).dtype())) {
+            return into.isPrivate(node.input(0)) ? scores(node.input(0), into) : null;
+        }
         Scaled scaled = Scaled.of(value);
         Node product = Match.producer(scaled.value);
         return product != null && scaled.value != value && into.isPrivate(scaled.value) && isScores(product)
                 ? new Scores(product, scaled.factor, List.of())
                 : null;
+    }
+
+    private static boolean isWider(DType wide, DType narrow) {
+        return wide == DType.F32 && (narrow == DType.F16 || narrow == DType.BF16);
     }
 
     /** Whether nothing is broadcast but the mask. */

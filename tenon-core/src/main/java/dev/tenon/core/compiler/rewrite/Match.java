@@ -17,7 +17,7 @@ public final class Match {
     }
 
     /** The operation that makes a value, if it is of that kind. */
-    static <T extends Op> @Nullable T op(Value value, Class<T> kind) {
+    public static <T extends Op> @Nullable T op(Value value, Class<T> kind) {
         Node node = producer(value);
         return node != null && kind.isInstance(node.op()) ? kind.cast(node.op()) : null;
     }

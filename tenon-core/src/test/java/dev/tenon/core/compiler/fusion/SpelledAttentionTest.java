@@ -82,6 +82,40 @@ final class SpelledAttentionTest {
         assertThat(actual).containsExactly(expected, within(1e-6));
     }
 
+    /** As PyTorch exports models of halves by tracing: the first layer's mask is f32. */
+    @Test
+    void scoresOfHalvesMayBecomeF32BehindTheirProduct() {
+        Seeded random = new Seeded(11);
+        Graph graph = GraphBuilder.build("halves", g -> {
+            Value x = g.input("x", TensorType.of(DType.F16, 2, 5, 12));
+            Value[] heads = new Value[3];
+            for (int i = 0; i < heads.length; i++) {
+                Value columns = g.matmul(
+                        x,
+                        g.constant(random.floats(DType.F16, -0.25, 0.25, 12, 12).toConstant()));
+                heads[i] = g.reshape(columns, 2, 5, 3, 4);
+            }
+            Value half = g.scalar(DType.F16, 0.5);
+            Value q = g.mul(g.transpose(heads[0], 0, 2, 1, 3), half);
+            Value k = g.mul(g.transpose(heads[1], 0, 2, 3, 1), half);
+            Value scores =
+                    g.add(g.cast(g.matmul(q, k), DType.F32), g.input("mask", TensorType.of(DType.F32, 2, 1, 1, 5)));
+            Value v = g.cast(g.transpose(heads[2], 0, 2, 1, 3), DType.F32);
+            Value mixed = g.transpose(g.matmul(g.softmax(scores, 3), v), 0, 2, 1, 3);
+            g.output("y", g.reshape(mixed, 2, 5, 12));
+        });
+        Graph fused = fused(graph, EVERYTHING);
+        assertThat(fused.nodes().stream().map(node -> node.op().mnemonic()).filter(word -> !word.equals("reshape")))
+                .containsExactly("mat_mul", "cast", "plain_attention");
+        Map<String, NdArray> inputs = new HashMap<>();
+        graph.inputs()
+                .forEach(input -> inputs.put(
+                        input.name(), random.array(input.dtype(), input.shape().sizes())));
+        double[] expected = Interpreter.run(graph, inputs).get("y").toDoubles();
+        double[] actual = Interpreter.run(fused, inputs).get("y").toDoubles();
+        assertThat(actual).containsExactly(expected, within(1e-3));
+    }
+
     @Test
     void weightsThatAreNanMayCountAsZero() {
         Graph graph = spelled(true, true, true, true);

@@ -59,7 +59,8 @@ final class ResidentSegments {
             if (segment != null) {
                 found.add(segment);
             }
-            from = members.isEmpty() ? from + 1 : members.getLast() + 1;
+            // without its first node a segment may be safe, or all of its nodes may stand together
+            from = segment == null ? from + 1 : members.getLast() + 1;
         }
         return found;
     }
