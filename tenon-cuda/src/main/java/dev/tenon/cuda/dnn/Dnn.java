@@ -330,6 +330,7 @@ public final class Dnn implements AutoCloseable {
     public void close() {
         lock.lock();
         tuner.recording().writeLock().lock(); // as cublasDestroy
+        calls.lock(); // a stream that another thread closes has the handle leave it
         try {
             GpuContext device = context;
             if (device != null && handle != 0 && device.healthy()) {
@@ -343,18 +344,23 @@ public final class Dnn implements AutoCloseable {
                 });
             }
         } finally {
+            GpuStream own = home;
             answers.clear();
             users.clear();
-            if (home != null) {
-                home.close();
-            }
             home = null;
             handle = 0;
             bound = 0;
             records = null;
             unavailable = null;
-            tuner.recording().writeLock().unlock();
-            lock.unlock();
+            try {
+                if (own != null) {
+                    own.close();
+                }
+            } finally {
+                calls.unlock();
+                tuner.recording().writeLock().unlock();
+                lock.unlock();
+            }
         }
     }
 }
