@@ -220,7 +220,7 @@ public final class Dnn implements AutoCloseable {
 
     /** By what was found for problems like it; null for nothing that works here. */
     private @Nullable DnnAnswer known(DnnProblem problem, @Nullable Rival rival, TuningRecords found) {
-        Choice choice = found.get(classOf(problem));
+        Choice choice = found.get(classOf(problem, rival));
         if (choice == null) {
             return null;
         }
@@ -234,8 +234,8 @@ public final class Dnn implements AutoCloseable {
         return plan == 0 ? null : answer(problem, rival, plan, choice.timed());
     }
 
-    String classOf(DnnProblem problem) {
-        return problem.problemClass() + " in " + mostWorkspaceBytes;
+    String classOf(DnnProblem problem, @Nullable Rival rival) {
+        return problem.problemClass() + " in " + mostWorkspaceBytes + Rival.besides(rival);
     }
 
     /** Held by all that asks the library. */
