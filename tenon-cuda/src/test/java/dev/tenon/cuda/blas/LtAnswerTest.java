@@ -23,8 +23,10 @@ class LtAnswerTest {
 
     @Test
     void askersWithoutARivalAreNotSentToOne() {
-        assertThat(new LtAnswer.Slower("a kernel of ours is faster").serves(null)).isFalse();
-        assertThat(new LtAnswer.Slower("a kernel of ours is faster").serves(OURS)).isTrue();
+        assertThat(new LtAnswer.Slower("a kernel of ours is faster").serves(null))
+                .isFalse();
+        assertThat(new LtAnswer.Slower("a kernel of ours is faster").serves(OURS))
+                .isTrue();
         assertThat(new LtAnswer.Refusal("no library").serves(null)).isTrue();
     }
 

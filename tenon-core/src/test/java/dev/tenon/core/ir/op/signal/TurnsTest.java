@@ -16,8 +16,8 @@ class TurnsTest {
     @ValueSource(longs = {1, 2, 3, 4, 5, 8, 12, 97, 1024, 2 * 2209})
     void everyPartOfATurnIsRight(long whole) {
         for (long part = 0; part <= whole; part++) {
-            BigDecimal angle = TWO_PI.multiply(BigDecimal.valueOf(part))
-                    .divide(BigDecimal.valueOf(whole), MathContext.DECIMAL128);
+            BigDecimal angle =
+                    TWO_PI.multiply(BigDecimal.valueOf(part)).divide(BigDecimal.valueOf(whole), MathContext.DECIMAL128);
             double near = angle.doubleValue();
             double rest = angle.subtract(new BigDecimal(near)).doubleValue();
             assertThat(Turns.cos(part, whole))
