@@ -65,6 +65,20 @@ final class RulesTest {
     }
 
     @Test
+    void castsOfInputsStandBehindReshapes() {
+        Canonicalise pass = new Canonicalise();
+        assertThat(ops(pass, (g, x) -> g.neg(g.reshape(g.cast(x, DType.F64), 2, 6))))
+                .containsExactly("reshape", "cast", "unary");
+        assertThat(ops(pass, (g, x) -> g.reshape(g.cast(g.neg(x), DType.F64), 2, 6)))
+                .containsExactly("unary", "cast", "reshape");
+        assertThat(ops(pass, (g, x) -> {
+                    Value shared = g.cast(x, DType.F64);
+                    return g.mul(g.reshape(g.neg(shared), 12), g.reshape(shared, 12));
+                }))
+                .containsExactly("cast", "unary", "reshape", "reshape", "binary");
+    }
+
+    @Test
     void reshapesOfUnknownRankStay() {
         Graph graph = GraphBuilder.build("test", g -> {
             Value x = g.input("x", new TensorType(DType.F32, Shape.unranked()));

@@ -68,10 +68,11 @@ public final class DeformColumnsStep extends LoopStep {
         Samples samples = new Samples();
         long channels = x.size(1) / op.groups();
         long area = x.elements(2, 4);
+        long all = x.size(1);
         for (long unit = from; unit < to; unit++) {
             long cell = unit % cells;
             long image = unit / cells / op.groups();
-            long first = image * x.size(1) + unit / cells % op.groups() * channels;
+            long first = image * all + unit / cells % op.groups() * channels;
             for (long place = 0; place < places; place += BLOCK) {
                 int count = (int) Math.min(BLOCK, places - place);
                 locate(frame, unit, place, count, samples);
@@ -94,6 +95,7 @@ public final class DeformColumnsStep extends LoopStep {
         MemorySegment moves = frame.at(offsets);
         long cell = unit % cells;
         long across = op.kernel().get(1);
+        long line = x.size(3);
         for (int i = 0; i < count; i++) {
             long place = first + i;
             double y = base(0, place / width, cell / across) + Doubles.get(dtype, moves, 2 * unit * places + place);
@@ -104,8 +106,8 @@ public final class DeformColumnsStep extends LoopStep {
             for (int tap = 0; tap < TAPS; tap++) {
                 double row = Math.floor(y) + (tap >> 1);
                 double column = Math.floor(z) + (tap & 1);
-                boolean inside = row >= 0 && row < x.size(2) && column >= 0 && column < x.size(3);
-                to.elements[TAPS * i + tap] = inside ? x.size(3) * (long) row + (long) column : -1;
+                boolean inside = row >= 0 && row < x.size(2) && column >= 0 && column < line;
+                to.elements[TAPS * i + tap] = inside ? line * (long) row + (long) column : -1;
                 to.weights[TAPS * i + tap] = (1 - Math.abs(y - row)) * (1 - Math.abs(z - column));
             }
         }

@@ -23,11 +23,12 @@ final class WideBlocksStep extends WideRowStep {
     @Override
     void decode(CpuFrame frame, long row, double[] weights) {
         byte[] packed = new byte[format.bytes()];
-        long blocks = depth / format.elements();
+        int each = format.elements();
+        long blocks = depth / each;
         for (int block = 0; block < blocks; block++) {
             MemorySegment.copy(
                     frame.at(weight), Raw.I8, (row * blocks + block) * packed.length, packed, 0, packed.length);
-            BlockDecoder.decode(format, packed, weights, block * format.elements());
+            BlockDecoder.decode(format, packed, weights, block * each);
         }
     }
 }

@@ -91,8 +91,9 @@ final class MaxRoiPoolStep extends LoopStep {
             return 0;
         }
         double most = Double.NEGATIVE_INFINITY;
+        long width = shape.size(3);
         for (long row = down[0]; row < down[1]; row++) {
-            long line = plane + row * shape.size(3) + left;
+            long line = plane + row * width + left;
             int count = (int) (right - left);
             most = Math.max(most, dtype == DType.F32 ? ofFloats(x, line, count) : ofOthers(x, line, count));
         }

@@ -161,8 +161,9 @@ final class RoiAlignStep extends LoopStep {
         }
         double lower = down.weight[row];
         double upper = 1 - lower;
-        long low = plane + down.low[row] * shape.size(3);
-        long high = plane + down.high[row] * shape.size(3);
+        long width = shape.size(3);
+        long low = plane + down.low[row] * width;
+        long high = plane + down.high[row] * width;
         for (int j = begin; j < begin + across.each; j++) {
             int left = across.low[j];
             int next = across.high[j];

@@ -59,7 +59,8 @@ public final class DftStep extends LoopStep {
 
     /** The first number of a unit's run. */
     private long start(long unit, Shape shape) {
-        return unit / inner * shape.elements(op.axis(), shape.rank() - 1) + unit % inner;
+        long together = shape.elements(op.axis(), shape.rank() - 1);
+        return unit / inner * together + unit % inner;
     }
 
     private void read(MemorySegment from, long unit, double[] re, double[] im) {
@@ -89,7 +90,7 @@ public final class DftStep extends LoopStep {
         boolean complex = y.size(y.rank() - 1) == 2;
         double scale = op.inverse() ? 1.0 / (double) op.length() : 1;
         long first = start(unit, y);
-        int count = (int) y.size(op.axis());
+        int count = SizeMath.toInt("dft", y.size(op.axis()));
         for (int i = 0; i < count; i++) {
             long element = (first + i * inner) * (complex ? 2 : 1);
             Doubles.set(dtype, to, element, re[i] * scale);

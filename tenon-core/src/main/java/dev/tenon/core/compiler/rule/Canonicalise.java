@@ -21,7 +21,8 @@ public final class Canonicalise implements Pass {
             new MergeUnsqueezes(),
             new MergeTransposes(),
             new TransposeIntoMatMul(),
-            new GatherBeforeDequantize());
+            new GatherBeforeDequantize(),
+            new CastBehindReshape());
 
     /** Far more than any chain of rules needs; a graph that still changes then is just left as it is. */
     private static final int ROUNDS = 10;

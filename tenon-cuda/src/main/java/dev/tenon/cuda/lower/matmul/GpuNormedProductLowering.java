@@ -122,7 +122,7 @@ public final class GpuNormedProductLowering {
 
     /** Microseconds of a launch of its own for the norm. */
     private static double normed(DType dtype, MatMulShape shape) {
-        return WarpgroupProducts.LAUNCH + 2.0 * shape.m() * shape.n() * dtype.bytes() / WarpgroupProducts.BYTES;
+        return WarpgroupProducts.LAUNCH + 2.0 * shape.m() * shape.n() / (WarpgroupProducts.BYTES / dtype.bytes());
     }
 
     /** Why a node is made part by part; empty where one launch makes it. */

@@ -116,7 +116,7 @@ record NormPlan(Form form, int cluster, int tiles, int clusters, int steps, doub
     private static double memory(MatMulShape shape, DType dtype, boolean residual) {
         double elements =
                 (double) shape.m() * (shape.k() + (residual ? 2 : 1) * shape.n()) + (double) shape.n() * shape.k();
-        return elements * dtype.bytes() / WarpgroupProducts.BYTES;
+        return elements / (WarpgroupProducts.BYTES / dtype.bytes());
     }
 
     KernelVariant variant(DType dtype, boolean centred) {

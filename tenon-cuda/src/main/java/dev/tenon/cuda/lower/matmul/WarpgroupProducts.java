@@ -173,7 +173,7 @@ final class WarpgroupProducts {
     static double library(DType dtype, MatMulShape shape, boolean residual) {
         double results = (double) shape.m() * shape.n();
         double elements = results * (residual ? 2 : 1) + (double) (shape.m() + shape.n()) * shape.k();
-        return LAUNCH + Math.max(results * shape.k() / PRODUCTS, elements * dtype.bytes() / BYTES);
+        return LAUNCH + Math.max(results * shape.k() / PRODUCTS, elements / (BYTES / dtype.bytes()));
     }
 
     /** Whether the kernels have the function in few instructions: {@code short_fn.cuh}. */
