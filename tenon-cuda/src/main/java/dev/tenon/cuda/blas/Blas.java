@@ -226,7 +226,7 @@ public final class Blas implements AutoCloseable {
     private LtAnswer ask(GemmProblem problem, @Nullable Rival rival, GpuContext device, long library) {
         LtProduct[] made = new LtProduct[1];
         TuningRecords found = records();
-        Choice choice = found == null ? null : found.get(LtProduct.problemClass(problem, workspaceBytes()));
+        Choice choice = found == null ? null : found.get(LtProduct.problemClass(problem, workspaceBytes(), rival));
         if (choice != null && rival != null && choice.algorithm().equals(Rival.ALGORITHM)) {
             return new LtAnswer.Slower("a kernel of ours is faster, " + Choice.words(choice.timed()));
         }

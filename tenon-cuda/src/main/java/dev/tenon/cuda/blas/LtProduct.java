@@ -174,14 +174,15 @@ public final class LtProduct implements LtAnswer, Tunable {
 
     @Override
     public String problemClass() {
-        return problemClass(problem, workspaceBytes);
+        return problemClass(problem, workspaceBytes, rival);
     }
 
     /**
      * A class of problems that one algorithm suits: all but the number of rows alike, and that within a factor of 1.5.
      */
-    static String problemClass(GemmProblem problem, long workspaceBytes) {
-        return "rows " + Tunable.near(problem.m()) + " of " + problem.withRows(1) + " in " + workspaceBytes;
+    static String problemClass(GemmProblem problem, long workspaceBytes, @Nullable Rival rival) {
+        return "rows " + Tunable.near(problem.m()) + " of " + problem.withRows(1) + " in " + workspaceBytes
+                + Rival.besides(rival);
     }
 
     /** How many algorithms may be timed: those that the library offered, and the rival's. */

@@ -220,7 +220,7 @@ public final class Dnn implements AutoCloseable {
 
     /** By what was found for problems like it; null for nothing that works here. */
     private @Nullable DnnAnswer known(DnnProblem problem, @Nullable Rival rival, TuningRecords found) {
-        Choice choice = found.get(classOf(problem));
+        Choice choice = found.get(classOf(problem, rival));
         if (choice == null) {
             return null;
         }
@@ -234,8 +234,8 @@ public final class Dnn implements AutoCloseable {
         return plan == 0 ? null : answer(problem, rival, plan, choice.timed());
     }
 
-    String classOf(DnnProblem problem) {
-        return problem.problemClass() + " in " + mostWorkspaceBytes;
+    String classOf(DnnProblem problem, @Nullable Rival rival) {
+        return problem.problemClass() + " in " + mostWorkspaceBytes + Rival.besides(rival);
     }
 
     /** Held by all that asks the library. */
@@ -330,6 +330,7 @@ public final class Dnn implements AutoCloseable {
     public void close() {
         lock.lock();
         tuner.recording().writeLock().lock(); // as cublasDestroy
+        calls.lock(); // a stream that another thread closes has the handle leave it
         try {
             GpuContext device = context;
             if (device != null && handle != 0 && device.healthy()) {
@@ -343,18 +344,23 @@ public final class Dnn implements AutoCloseable {
                 });
             }
         } finally {
+            GpuStream own = home;
             answers.clear();
             users.clear();
-            if (home != null) {
-                home.close();
-            }
             home = null;
             handle = 0;
             bound = 0;
             records = null;
             unavailable = null;
-            tuner.recording().writeLock().unlock();
-            lock.unlock();
+            try {
+                if (own != null) {
+                    own.close();
+                }
+            } finally {
+                calls.unlock();
+                tuner.recording().writeLock().unlock();
+                lock.unlock();
+            }
         }
     }
 }

@@ -93,7 +93,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
 
     @Override
     public String problemClass() {
-        return dnn.classOf(convolution());
+        return dnn.classOf(convolution(), rival);
     }
 
     private DnnProblem convolution() {

@@ -1,5 +1,7 @@
 package dev.tenon.cuda.tuning;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A kernel of ours that makes what an operation of a library makes: timed beside the library's algorithms, and taken by
  * the next that is prepared for such a problem where it is the fastest. Thread-safe.
@@ -7,6 +9,14 @@ package dev.tenon.cuda.tuning;
 public interface Rival {
     /** As {@link Choice#algorithm} has it. */
     String ALGORITHM = "ours";
+
+    /**
+     * What a class of problems is called where it is timed too. Those with and without a rival are different classes:
+     * what was the fastest of one would be passed over, timed anew and overwritten by the other.
+     */
+    static String besides(@Nullable Rival rival) {
+        return rival == null ? "" : " beside ours";
+    }
 
     /** Bytes of device memory that its trial takes at most. */
     long trialBytes();

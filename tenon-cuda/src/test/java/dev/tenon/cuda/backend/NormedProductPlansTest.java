@@ -9,9 +9,14 @@ import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
+import dev.tenon.core.ir.op.normalisation.NormedMatMul;
+import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.Precision;
@@ -41,15 +46,21 @@ class NormedProductPlansTest {
                     g.add("norm", new LayerNorm(1, 1e-12, true, true), List.of(sum, gamma, g.input("beta", row)))
                             .getFirst());
         });
+        return steps(graph, skip);
+    }
+
+    private static List<StepReport> steps(Graph graph, String... skip) {
+        Device device = GpuDevice.open(FakeGpu.platform(FakeGpu.compiler(source -> {})), 0, EngineOptions.defaults());
+        return device.compile(plan(graph, skip), device.newConstants(), CompileOptions.defaults())
+                .steps();
+    }
+
+    private static Plan plan(Graph graph, String... skip) {
         Compiler compiler = new Compiler(
                 CompilerOptions.defaults().withSkip(Set.of(skip)), node -> GpuLowering.claims(node, Precision.FAST));
         Map<String, TensorType> types = new HashMap<>();
         graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        Plan plan = compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
-                .plan();
-        Device device = GpuDevice.open(FakeGpu.platform(FakeGpu.compiler(source -> {})), 0, EngineOptions.defaults());
-        return device.compile(plan, device.newConstants(), CompileOptions.defaults())
-                .steps();
+        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of()).plan();
     }
 
     @Test
@@ -85,5 +96,36 @@ class NormedProductPlansTest {
         assertThat(steps(DType.F32, 32768, 384, 384)).hasSize(2);
         assertThat(steps(DType.F16, 32768, 312, 384)).hasSize(2);
         assertThat(steps(DType.F16, 32768, 384, 384, PASS)).hasSize(2);
+    }
+
+    /** The product of weights [k,n] and its norm, as one node or as two. */
+    private static Graph alongColumns(boolean constant, boolean whole) {
+        long depth = 1536;
+        long columns = 384;
+        NdArray weights = NdArray.zeros(DType.F16, depth, columns);
+        weights.set(1, 1.0);
+        return GraphBuilder.build("block", g -> {
+            Value x = g.input("x", TensorType.of(DType.F16, 32768, depth));
+            Value w = constant ? g.constant(weights.toConstant()) : g.input("w", weights.type());
+            Value gamma = g.input("gamma", TensorType.of(DType.F16, columns));
+            MatMul product = new MatMul(false, false, Epilogue.NONE);
+            g.output(
+                    "y",
+                    whole
+                            ? g.add(new NormedMatMul(product, false, 1e-6), x, w, gamma)
+                            : g.add(new RmsNorm(1, 1e-6, true), g.add(product, x, w), gamma));
+        });
+    }
+
+    @Test
+    void weightsAlongColumnsAreTakenWhereTheyAreConstant() {
+        for (boolean whole : new boolean[] {false, true}) {
+            assertThat(steps(alongColumns(false, whole)))
+                    .extracting(StepReport::op)
+                    .containsExactly("mat_mul", "rms_norm");
+            assertThat(plan(alongColumns(true, whole)).graph().nodes())
+                    .extracting(node -> node.op().mnemonic())
+                    .containsExactly("normed_mat_mul");
+        }
     }
 }

@@ -21,8 +21,10 @@ class DnnAnswerTest {
 
     @Test
     void askersWithoutARivalAreNotSentToOne() {
-        assertThat(new DnnAnswer.Slower("a kernel of ours is faster").serves(null)).isFalse();
-        assertThat(new DnnAnswer.Slower("a kernel of ours is faster").serves(OURS)).isTrue();
+        assertThat(new DnnAnswer.Slower("a kernel of ours is faster").serves(null))
+                .isFalse();
+        assertThat(new DnnAnswer.Slower("a kernel of ours is faster").serves(OURS))
+                .isTrue();
         assertThat(new DnnAnswer.Refusal("no library").serves(null)).isTrue();
     }
 }
