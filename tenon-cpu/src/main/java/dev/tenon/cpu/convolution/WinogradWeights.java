@@ -43,11 +43,13 @@ final class WinogradWeights {
         long matrix = Gemm.packedBytes(channelsIn, channelsOut);
         double[] filter = new double[9];
         double[] half = new double[18];
+        float[] window = new float[9 * channelsIn]; // an array's loop is fast before the JVM has compiled a segment's
         for (int out = 0; out < channelsOut; out++) {
+            MemorySegment.copy(from, Raw.F32, 4L * out * window.length, window, 0, window.length);
             long column = 4L * ((long) out / Gemm.NR * channelsIn * Gemm.NR + out % Gemm.NR);
             for (int in = 0; in < channelsIn; in++) {
                 for (int cell = 0; cell < 9; cell++) {
-                    filter[cell] = from.get(Raw.F32, 4L * (((long) out * 9 + cell) * channelsIn + in));
+                    filter[cell] = window[cell * channelsIn + in];
                 }
                 transform(filter, half);
                 long at = column + 4L * in * Gemm.NR;

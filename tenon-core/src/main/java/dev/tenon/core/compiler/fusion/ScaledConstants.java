@@ -16,6 +16,9 @@ import java.util.Arrays;
 
 /** Constants multiplied by a factor for each index of an axis, in double and rounded once. */
 final class ScaledConstants {
+    /** Elements that are looked at together. */
+    private static final long PART = 4096;
+
     /** Constants of files lie anywhere. */
     private static final ValueLayout.OfFloat FLOATS =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -120,9 +123,33 @@ final class ScaledConstants {
         long run = shape.elements(axis + 1, shape.rank());
         MemorySegment from = weights.elements();
         double[] largest = new double[(int) size];
-        for (long i = 0; i < shape.elements(); i++) {
-            int at = (int) (i / run % size);
-            largest[at] = Math.max(largest[at], Math.abs(Elements.getDouble(type.dtype(), from, i)));
+        // an array's loop is fast before the JVM has compiled those over segments
+        float[] part = new float[type.dtype() == DType.F32 ? (int) Math.min(run, PART) : 0];
+        long runs = shape.elements(0, axis + 1);
+        for (long i = 0; i < runs; i++) {
+            int at = (int) (i % size);
+            largest[at] = Math.max(largest[at], largest(type.dtype(), from, i * run, run, part));
+        }
+        return largest;
+    }
+
+    /** Of a run of elements, those of f32 by way of an array. */
+    private static double largest(DType dtype, MemorySegment from, long first, long count, float[] part) {
+        double largest = 0;
+        if (part.length == 0) {
+            for (long i = first; i < first + count; i++) {
+                largest = Math.max(largest, Math.abs(Elements.getDouble(dtype, from, i)));
+            }
+            return largest;
+        }
+        for (long done = 0; done < count; done += part.length) {
+            int now = (int) Math.min(part.length, count - done);
+            MemorySegment.copy(from, FLOATS, (first + done) * Float.BYTES, part, 0, now);
+            float most = 0;
+            for (int i = 0; i < now; i++) {
+                most = Math.max(most, Math.abs(part[i]));
+            }
+            largest = Math.max(largest, most);
         }
         return largest;
     }
