@@ -93,8 +93,24 @@ public record Windows3(Axis depth, Axis height, Axis width) {
                     node.op().mnemonic() + ": " + axes + " spatial dims are more than " + MOST_AXES);
         }
         Axis[] all = {Axis.ONE, Axis.ONE, Axis.ONE};
-        for (int i = 0; i < axes; i++) {
-            all[3 - axes + i] = Axis.of(
+        Axis[] own = axes(node, input, output, kernel, strides, before, after, dilations);
+        System.arraycopy(own, 0, all, MOST_AXES - axes, axes);
+        return new Windows3(all[0], all[1], all[2]);
+    }
+
+    /** How windows slide along each spatial dim, of any number of them. */
+    static Axis[] axes(
+            Node node,
+            Shape input,
+            Shape output,
+            List<Long> kernel,
+            List<Long> strides,
+            List<Long> before,
+            List<Long> after,
+            List<Long> dilations) {
+        Axis[] all = new Axis[strides.size()];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = Axis.of(
                     node.op().mnemonic(),
                     input.size(2 + i),
                     output.size(2 + i),
@@ -104,7 +120,7 @@ public record Windows3(Axis depth, Axis height, Axis width) {
                     after.get(i),
                     dilations.get(i));
         }
-        return new Windows3(all[0], all[1], all[2]);
+        return all;
     }
 
     /** The sizes of a tensor's dims past the first two. */

@@ -20,19 +20,10 @@ public final class WindowsN {
             List<Long> before,
             List<Long> after,
             List<Long> dilations) {
-        axes = new Windows3.Axis[strides.size()];
+        axes = Windows3.axes(node, input, output, kernel, strides, before, after, dilations);
         long all = 1;
-        for (int i = 0; i < axes.length; i++) {
-            axes[i] = Windows3.Axis.of(
-                    node.op().mnemonic(),
-                    input.size(2 + i),
-                    output.size(2 + i),
-                    kernel.get(i),
-                    strides.get(i),
-                    before.get(i),
-                    after.get(i),
-                    dilations.get(i));
-            all = SizeMath.product("window", all, kernel.get(i));
+        for (long length : kernel) {
+            all = SizeMath.product("window", all, length);
         }
         cells = SizeMath.toInt("window", all);
     }

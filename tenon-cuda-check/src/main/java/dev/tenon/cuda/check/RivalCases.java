@@ -84,7 +84,7 @@ final class RivalCases {
     /**
      * What a rival's trial makes.
      *
-     * @param operands null where there is none
+     * @param operands null for those that the operation does not have
      * @param types of the operands; the result follows them
      */
     static NdArray tried(

@@ -53,6 +53,7 @@ public final class KernelSources {
             "walk.cuh",
             "conv.cuh",
             "few_channels.cuh",
+            "few_channels_mma.cuh",
             "conv_direct.cuh",
             "conv_gather.cuh",
             "conv_tile.cuh",

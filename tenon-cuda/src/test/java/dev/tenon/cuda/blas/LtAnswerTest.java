@@ -4,22 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.cuda.blas.GemmProblem.Activation;
+import dev.tenon.cuda.testkit.UntimedRival;
 import dev.tenon.cuda.tuning.Rival;
-import dev.tenon.cuda.tuning.Tunable;
 import org.junit.jupiter.api.Test;
 
 class LtAnswerTest {
-    private static final Rival OURS = new Rival() {
-        @Override
-        public long trialBytes() {
-            return 0;
-        }
-
-        @Override
-        public Tunable.Trial trial() {
-            throw new IllegalStateException("nothing is timed");
-        }
-    };
+    private static final Rival OURS = new UntimedRival();
 
     @Test
     void askersWithoutARivalAreNotSentToOne() {

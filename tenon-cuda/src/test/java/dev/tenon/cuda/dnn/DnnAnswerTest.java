@@ -2,22 +2,12 @@ package dev.tenon.cuda.dnn;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.cuda.testkit.UntimedRival;
 import dev.tenon.cuda.tuning.Rival;
-import dev.tenon.cuda.tuning.Tunable;
 import org.junit.jupiter.api.Test;
 
 class DnnAnswerTest {
-    private static final Rival OURS = new Rival() {
-        @Override
-        public long trialBytes() {
-            return 0;
-        }
-
-        @Override
-        public Tunable.Trial trial() {
-            throw new IllegalStateException("nothing is timed");
-        }
-    };
+    private static final Rival OURS = new UntimedRival();
 
     @Test
     void askersWithoutARivalAreNotSentToOne() {

@@ -57,7 +57,7 @@ record Rotated(
                 : null;
     }
 
-    /** The cast that makes each of some values, which nothing else reads; null where there is none. */
+    /** The cast that makes each of some values, which nothing else reads; null if they have no such cast. */
     private static @Nullable Cast wider(List<Value> values, Rewriter into) {
         Cast first = Match.op(values.getFirst(), Cast.class);
         boolean alike = first != null

@@ -7,7 +7,7 @@ import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.Comparator;
-import java.util.stream.Stream;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,12 +20,9 @@ import org.jspecify.annotations.Nullable;
  * @param steps of 64 elements that sums are padded to
  * @param microseconds that it takes by the model
  */
-record NormPlan(Form form, int cluster, int tiles, int clusters, int steps, double microseconds) {
+record NormPlan(RingTile form, int cluster, int tiles, int clusters, int steps, double microseconds) {
     private static final int THREADS = 384;
-    private static final int ROWS = 128;
     private static final int STEP = 64;
-    private static final int LINE = 128; // bytes of a step, per row and column
-    private static final int BOUNDARY = 1024;
     private static final int RESERVED = 20 << 10; // what the kernel declares itself
     private static final int UNIT = 64; // columns that are stored between two steps
     /** Of a cluster, on every device. */
@@ -45,42 +42,19 @@ record NormPlan(Form form, int cluster, int tiles, int clusters, int steps, doub
      * Tiles of so many columns; times are microseconds. Steps as measured of {@code matmul_wgmma} on an H200, that of
      * 192 columns between its neighbours. Between two tiles: what that takes, and estimates of residual and statistics.
      */
-    enum Form {
-        WIDE(256, 4, 0.66, 3.7, 3.5),
-        MIDDLE(192, 5, 0.50, 3.2, 3.0),
-        NARROW(128, 6, 0.358, 2.7, 2.5);
+    static final List<RingTile> FORMS = List.of(
+            new RingTile(256, 4, 0.66, 3.7, 3.5),
+            new RingTile(192, 5, 0.50, 3.2, 3.0),
+            new RingTile(128, 6, 0.358, 2.7, 2.5));
 
-        final int columns;
-        /** Steps in shared memory. */
-        final int stages;
-
-        final double step;
-        /** Between two tiles. */
-        final double tile;
-        /** Of the last tile's results. */
-        final double last;
-
-        Form(int columns, int stages, double step, double tile, double last) {
-            this.columns = columns;
-            this.stages = stages;
-            this.step = step;
-            this.tile = tile;
-            this.last = last;
-        }
-
-        int sharedBytes() {
-            return BOUNDARY + stages * (ROWS + columns) * LINE;
-        }
-
-        /** Whether clusters of at most so many such tiles hold rows of so many columns. */
-        boolean holds(long n, int most) {
-            return n > 0 && n % columns == 0 && n / columns <= most;
-        }
+    /** Whether clusters of at most so many such tiles hold rows of so many columns. */
+    private static boolean holds(RingTile form, long n, int most) {
+        return n > 0 && n % form.columns() == 0 && n / form.columns() <= most;
     }
 
     /** Whether at most so many tiles of some width fit rows of so many columns. */
     static boolean holds(long n, int most) {
-        return Stream.of(Form.values()).anyMatch(form -> form.holds(n, most));
+        return FORMS.stream().anyMatch(form -> holds(form, n, most));
     }
 
     /**
@@ -88,20 +62,20 @@ record NormPlan(Form form, int cluster, int tiles, int clusters, int steps, doub
      * memory.
      */
     static @Nullable NormPlan of(MatMulShape shape, DType dtype, boolean residual, DeviceProperties device, int most) {
-        return Stream.of(Form.values())
-                .filter(form -> form.holds(shape.n(), most))
+        return FORMS.stream()
+                .filter(form -> holds(form, shape.n(), most))
                 .filter(form -> form.sharedBytes() + RESERVED <= device.sharedBytesPerBlockOptIn())
                 .map(form -> of(form, shape, memory(shape, dtype, residual), device.multiprocessors()))
                 .min(Comparator.comparingDouble(NormPlan::microseconds))
                 .orElse(null);
     }
 
-    private static NormPlan of(Form form, MatMulShape shape, double memory, int multiprocessors) {
-        int cluster = (int) (shape.n() / form.columns);
-        int tiles = (int) Math.ceilDiv(shape.m(), (long) ROWS);
+    private static NormPlan of(RingTile form, MatMulShape shape, double memory, int multiprocessors) {
+        int cluster = (int) (shape.n() / form.columns());
+        int tiles = (int) Math.ceilDiv(shape.m(), (long) RingTile.ROWS);
         int clusters = Math.min(tiles, resident(cluster, multiprocessors));
-        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) STEP), form.columns / UNIT + 1);
-        double products = Math.ceilDiv(tiles, clusters) * (steps * form.step + form.tile) + form.last;
+        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) STEP), form.columns() / UNIT + 1);
+        double products = form.microseconds(Math.ceilDiv(tiles, clusters), steps);
         return new NormPlan(form, cluster, tiles, clusters, steps, START + Math.max(products, memory));
     }
 
@@ -120,7 +94,7 @@ record NormPlan(Form form, int cluster, int tiles, int clusters, int steps, doub
     }
 
     KernelVariant variant(DType dtype, boolean centred) {
-        return ProductCatalog.norm(dtype, centred, form.columns);
+        return ProductCatalog.norm(dtype, centred, form.columns());
     }
 
     int sharedBytes() {
@@ -137,7 +111,7 @@ record NormPlan(Form form, int cluster, int tiles, int clusters, int steps, doub
 
     /** {@code matmul_norm, tiles of 128x192, 2 blocks a row}. */
     String text() {
-        return "matmul_norm, tiles of " + ROWS + "x" + form.columns
+        return "matmul_norm, tiles of " + RingTile.ROWS + "x" + form.columns()
                 + (cluster == 1 ? "" : ", " + cluster + " blocks a row");
     }
 }

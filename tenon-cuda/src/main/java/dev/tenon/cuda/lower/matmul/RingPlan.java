@@ -20,12 +20,9 @@ import org.jspecify.annotations.Nullable;
  * @param blocks of the launch, which share the tiles
  * @param microseconds that it takes by the model
  */
-record RingPlan(Form form, int steps, int blocks, double microseconds) implements WarpgroupPlan {
+record RingPlan(RingTile form, int steps, int blocks, double microseconds) implements WarpgroupPlan {
     private static final int THREADS = 384;
-    private static final int ROWS = 128;
     private static final int STEP = 64;
-    private static final int LINE = 128; // bytes of a step, per row and column
-    private static final int BOUNDARY = 1024;
     private static final int RESERVED = 4096; // what the kernel declares itself
     private static final int UNIT = 32; // columns that are stored between two steps
     private static final long LEAST_ROWS = 128;
@@ -34,32 +31,9 @@ record RingPlan(Form form, int steps, int blocks, double microseconds) implement
     private static final double START = 3.5;
 
     /** Tiles of so many columns; times are microseconds. */
-    enum Form {
-        WIDE(256, 4, 0.66, 2.5, 2.5),
-        NARROW(128, 6, 0.358, 2.0, 1.5);
+    private static final RingTile WIDE = new RingTile(256, 4, 0.66, 2.5, 2.5);
 
-        final int columns;
-        /** Steps in shared memory. */
-        final int stages;
-
-        final double step;
-        /** Between two tiles. */
-        final double tile;
-        /** Of the last tile's results. */
-        final double last;
-
-        Form(int columns, int stages, double step, double tile, double last) {
-            this.columns = columns;
-            this.stages = stages;
-            this.step = step;
-            this.tile = tile;
-            this.last = last;
-        }
-
-        int sharedBytes() {
-            return BOUNDARY + stages * (ROWS + columns) * LINE;
-        }
-    }
+    private static final RingTile NARROW = new RingTile(128, 6, 0.358, 2.0, 1.5);
 
     /** Why a product of whole chunks is not made so; empty where it is. */
     static String refusal(MatMulShape shape, DeviceProperties device, boolean forced) {
@@ -69,25 +43,26 @@ record RingPlan(Form form, int steps, int blocks, double microseconds) implement
         if (Math.max(shape.m(), Math.max(shape.n(), shape.k())) > Integer.MAX_VALUE / 2) {
             return "places are counted in 32 bits";
         }
-        return Form.NARROW.sharedBytes() + RESERVED > device.sharedBytesPerBlockOptIn()
+        return NARROW.sharedBytes() + RESERVED > device.sharedBytesPerBlockOptIn()
                 ? "a block has too little shared memory"
                 : "";
     }
 
     /** The fastest plan of a product that is not refused. */
     static RingPlan of(MatMulShape shape, DeviceProperties device) {
-        return Stream.of(Form.values())
+        return Stream.of(WIDE, NARROW)
                 .filter(form -> form.sharedBytes() + RESERVED <= device.sharedBytesPerBlockOptIn())
                 .map(form -> of(form, shape, device.multiprocessors()))
                 .min(Comparator.comparingDouble(RingPlan::microseconds))
                 .orElseThrow();
     }
 
-    private static RingPlan of(Form form, MatMulShape shape, int multiprocessors) {
-        long tiles = SizeMath.product(
-                "matmul", Math.ceilDiv(shape.m(), (long) ROWS), Math.ceilDiv(shape.n(), (long) form.columns));
-        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) STEP), form.columns / UNIT + 1);
-        double time = START + Math.ceilDiv(tiles, multiprocessors) * (steps * form.step + form.tile) + form.last;
+    private static RingPlan of(RingTile form, MatMulShape shape, int multiprocessors) {
+        long tiles =
+                SizeMath.product("matmul", Math.ceilDiv(shape.m(), (long) RingTile.ROWS), Math.ceilDiv(shape.n(), (long)
+                        form.columns()));
+        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) STEP), form.columns() / UNIT + 1);
+        double time = START + form.microseconds(Math.ceilDiv(tiles, multiprocessors), steps);
         return new RingPlan(form, steps, (int) Math.min(tiles, multiprocessors), time);
     }
 
@@ -103,7 +78,7 @@ record RingPlan(Form form, int steps, int blocks, double microseconds) implement
 
     @Override
     public KernelVariant variant(DType dtype, @Nullable UnaryFn fn, boolean alongB) {
-        return ProductCatalog.ring(dtype, fn, form.columns, alongB);
+        return ProductCatalog.ring(dtype, fn, form.columns(), alongB);
     }
 
     @Override
@@ -124,6 +99,6 @@ record RingPlan(Form form, int steps, int blocks, double microseconds) implement
     /** {@code matmul_wgmma, tiles of 128x256}. */
     @Override
     public String text() {
-        return kernel() + ", tiles of " + ROWS + "x" + form.columns;
+        return kernel() + ", tiles of " + RingTile.ROWS + "x" + form.columns();
     }
 }

@@ -72,7 +72,7 @@ class NormPlanTest {
 
     @Test
     void blocksFitSharedMemory() {
-        for (NormPlan.Form form : NormPlan.Form.values()) {
+        for (RingTile form : NormPlan.FORMS) {
             assertThat(form.sharedBytes() + (20 << 10)).isLessThanOrEqualTo(H200.sharedBytesPerBlockOptIn());
         }
         assertThat(NormPlan.of(
