@@ -8,7 +8,7 @@ final class Activity {
      * Less than this is no rest: callers of changing sizes pass over the graph for some milliseconds between a run and
      * the next plan, which would wait for what is being timed.
      */
-    private static final long REST_NANOS = 20_000_000;
+    private static final long REST_NANOS = 10_000_000;
 
     private final AtomicInteger running = new AtomicInteger();
     private volatile long ended = System.nanoTime();
