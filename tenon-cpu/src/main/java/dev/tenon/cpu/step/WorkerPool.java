@@ -33,7 +33,7 @@ public final class WorkerPool implements AutoCloseable {
     /** Pieces a worker: enough that a core which someone else uses for a while does not hold up the loop. */
     private static final int PIECES = 4;
 
-    /** Runs a worker that may be under way: with one, a core would idle between the end of a run and the next waking. */
+    /** Runs a worker that may be under way: with one, a core would idle between a run and the waking of the next. */
     private static final int RUNS = 2;
 
     private static final long OPEN = 1L << 32;
