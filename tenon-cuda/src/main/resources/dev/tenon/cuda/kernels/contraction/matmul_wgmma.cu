@@ -15,7 +15,7 @@
 typedef TENON_T T;
 constexpr bool ALONG_B = TENON_ALONG_B;
 constexpr int COLUMNS = TENON_COLUMNS;
-constexpr int STAGES = COLUMNS == 256 ? 4 : 6;
+constexpr int STAGES = COLUMNS == 256 ? 4 : COLUMNS == 192 ? 5 : 6;
 constexpr int ROWS = 128;
 constexpr int GROUP = 128;  // threads of a warpgroup
 constexpr int THREADS = 3 * GROUP;

@@ -4,9 +4,8 @@
 #include "wgmma.cuh"
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
-template <typename T, int COLUMNS, int STAGES, bool ALONG_B>
+template <typename T, int COLUMNS, int STAGES, bool ALONG_B, int ROWS = 128>
 struct ProductRing {
-    static constexpr int ROWS = 128;
     static constexpr int GROUP = 128;  // threads of a warpgroup
     static constexpr int DEPTH = 64;   // elements of k, per step
     static constexpr int LEFT = ROWS * DEPTH * 2;
@@ -26,7 +25,7 @@ struct ProductRing {
     __device__ __forceinline__ void start() const {
         for (int i = 0; i < STAGES; i++) {
             start_barrier(full(i), 1);
-            start_barrier(free(i), 2);
+            start_barrier(free(i), ROWS / 64);
         }
     }
 

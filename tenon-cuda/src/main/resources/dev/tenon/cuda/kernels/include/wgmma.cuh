@@ -116,6 +116,8 @@ TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 128, 64, 64, 65, 66, 67, 68)
                      : "l"(a), "l"(b), "n"(ALONG_B ? 0 : 1));                                                                             \
     }
 
+TENON_FRESH_PRODUCT(f16, "f16", 64, 32, 32, 33, 34)
+TENON_FRESH_PRODUCT(bf16, "bf16", 64, 32, 32, 33, 34)
 TENON_FRESH_PRODUCT(f16, "f16", 128, 64, 64, 65, 66)
 TENON_FRESH_PRODUCT(bf16, "bf16", 128, 64, 64, 65, 66)
 TENON_FRESH_PRODUCT(f16, "f16", 192, 96, 96, 97, 98)

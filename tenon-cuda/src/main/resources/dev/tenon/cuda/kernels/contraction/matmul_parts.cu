@@ -1,0 +1,120 @@
+// y = fn(a b + bias) by products of warpgroups (sm_90a), for results of so few tiles that blocks share each: the blocks of a cluster have a part of k
+// each, and add up the tile's columns in equal shares, from the shared memory of all in the order of their parts. Sums in f32, one rounding.
+//
+// a [m,k], y [m,n], rows on 16-byte boundaries; b [n,k] (ALONG_B) or [k,n], likewise; bias [n] may be null. fn takes p0 and p1.
+//
+// Launch: ROWS * 2 + 32 threads; a cluster a tile of ROWS rows and COLUMNS columns, tiles one above the other first; 1, 2, 4 or 8 blocks a cluster, at
+// most one a step; steps: parts of 64 elements that cover k. Dynamic shared memory: 1024 bytes, STAGES (ROWS + COLUMNS) 128 and ROWS (COLUMNS + 8) 4.
+// left: boxes of ROWS rows of a, 64 elements each. right: boxes of b, of 64 rows of 64 elements.
+// Variants: TENON_T one of f16, bf16; TENON_FN a function; TENON_ROWS 64 or 128; TENON_COLUMNS 64 or 128; TENON_ALONG_B. Compiled for sm_90a alone.
+#include "product_ring.cuh"
+#include "short_fn.cuh"
+
+typedef TENON_T T;
+constexpr bool ALONG_B = TENON_ALONG_B;
+constexpr int ROWS = TENON_ROWS;
+constexpr int COLUMNS = TENON_COLUMNS;
+constexpr int STAGES = TENON_STAGES;
+constexpr int CONSUMERS = ROWS * 2;
+constexpr int THREADS = CONSUMERS + 32;
+constexpr int LINE = COLUMNS + 8;  // of sums, in shared memory
+
+#if __CUDA_ARCH_FEAT_SM90_ALL
+using Ring = ProductRing<T, COLUMNS, STAGES, ALONG_B, ROWS>;
+
+__device__ __forceinline__ int in_cluster() {
+    int rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    TENON_NAME(matmul_parts)(TensorMap const __grid_constant__ left, TensorMap const __grid_constant__ right, const T* bias, T* y, i64 m, i64 n, i32 steps,
+                             i32 parts, float p0, float p1) {
+#if __CUDA_ARCH_FEAT_SM90_ALL
+    TENON_DYNAMIC_SHARED(u8, dynamic);
+    __shared__ u64 barriers[2 * STAGES];
+    u8* space = reinterpret_cast<u8*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024);
+    float(*shared)[LINE] = reinterpret_cast<float(*)[LINE]>(space + STAGES * Ring::STAGE);
+    Ring ring = {shared_address(space), shared_address(barriers)};
+    int part = in_cluster();
+    int tile = static_cast<int>(blockIdx.x) / parts;
+    int high = static_cast<int>(m + ROWS - 1) / ROWS;
+    int row0 = tile % high * ROWS;
+    int column0 = tile / high * COLUMNS;
+    int from = steps * part / parts;
+    int to = steps * (part + 1) / parts;
+    if (threadIdx.x == 0) {
+        ring.start();
+        show_to_tensor_cores();
+    }
+    release_successor();
+    await_predecessor();
+    __syncthreads();
+    if (threadIdx.x >= CONSUMERS) {
+        if (threadIdx.x == CONSUMERS) {
+            Ring::Place place;
+            for (int step = from; step < to; step++) ring.fetch<64>(left, right, step, row0, column0, place);
+        }
+        __syncwarp();
+    } else {
+        int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);  // the same for all, which the compiler cannot know
+        float sums[COLUMNS / 8][4];
+        Ring::Place place;
+        ring.multiply<true>(sums, place, own);
+        u32 before = place.stage;
+        place.next();
+#pragma unroll 1
+        for (int step = from + 1; step < to; step++) {
+            ring.multiply<false>(sums, place, own);
+            ring.pass_on(place, before);
+        }
+        await_products<0>();
+        int row = static_cast<int>(threadIdx.x) / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
+#pragma unroll
+        for (int j = 0; j < COLUMNS / 8; j++) {
+            int column = j * 8 + static_cast<int>(threadIdx.x) % 4 * 2;
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                float2 two = {sums[j][2 * i], sums[j][2 * i + 1]};
+                *reinterpret_cast<float2*>(&shared[row + 8 * i][column]) = two;
+            }
+        }
+    }
+    meet_cluster();
+    int share = COLUMNS / parts / 8;  // packs of 8 columns
+    for (int i = static_cast<int>(threadIdx.x); i < ROWS * share; i += THREADS) {
+        int row = i / share;
+        int column = (part * share + i % share) * 8;
+        if (row0 + row >= m || column0 + column >= n) continue;
+        float4 all[2] = {};
+        for (int from_part = 0; from_part < parts; from_part++) {
+#pragma unroll
+            for (int v = 0; v < 2; v++) {
+                float4 more = load_in_cluster(&shared[row][column + 4 * v], from_part);
+                all[v].x += more.x, all[v].y += more.y, all[v].z += more.z, all[v].w += more.w;
+            }
+        }
+        float* each = reinterpret_cast<float*>(all);
+        if (bias) {
+#pragma unroll
+            for (int e = 0; e < 8; e++) each[e] += to_compute(bias[column0 + column + e]);
+        }
+        u32 words[4];
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            float low = each[2 * e];
+            float above = each[2 * e + 1];
+            if (TENON_FN != 0) {
+                low = ShortFn<T, TENON_FN>::of(low, p0, p1);
+                above = ShortFn<T, TENON_FN>::of(above, p0, p1);
+            }
+            words[e] = to_pair(low, above, T());
+        }
+        store_16(y + (row0 + row) * n + column0 + column, words);
+    }
+    meet_cluster();  // none ends while its sums are read
+#endif
+}
+TENON_ENTRY(matmul_parts)
