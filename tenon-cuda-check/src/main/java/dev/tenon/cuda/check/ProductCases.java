@@ -90,6 +90,7 @@ final class ProductCases {
         for (DType dtype : FLOATS) {
             groups(cases, dtype);
         }
+        groupsByWarpgroups(cases);
         return cases;
     }
 
@@ -154,7 +155,7 @@ final class ProductCases {
                                 dtype + " " + Arrays.toString(size) + " " + op,
                                 stage -> check(
                                         run(stage).with(form),
-                                        stage.context().device().architecture().number() == 90 ? kernel : "",
+                                        onWarpgroups(stage) ? kernel : "",
                                         op,
                                         dtype,
                                         new long[2][0],
@@ -197,7 +198,7 @@ final class ProductCases {
                             "grouped_matmul",
                             "drawn " + dtype + " " + form + " " + Arrays.toString(nk) + " of "
                                     + Arrays.toString(counts),
-                            stage -> grouped(run(stage).with(form), dtype, counts, nk)));
+                            stage -> grouped(run(stage).with(form), "", dtype, counts, nk)));
                 }
             }
         }
@@ -209,7 +210,7 @@ final class ProductCases {
                     "grouped_matmul",
                     "drawn " + dtype + " " + tile,
                     stage -> grouped(
-                            tiled(stage, ProductForm.BY_CHOICE, tile), dtype, new long[] {17, 0, 200}, new long[] {
+                            tiled(stage, ProductForm.BY_CHOICE, tile), "", dtype, new long[] {17, 0, 200}, new long[] {
                                 264, 72
                             })));
         }
@@ -219,14 +220,48 @@ final class ProductCases {
         wrongCounts(cases, dtype, new long[] {1, Long.MAX_VALUE, Long.MAX_VALUE}, 1);
     }
 
-    private static void grouped(StepRun run, DType dtype, long[] counts, long[] nk) {
+    /**
+     * Groups by warpgroups, on devices that have them: parts of tiles, sums of parts of steps and of fewer than are
+     * stored beside, several tiles a block, groups in more bands than one, more groups than a warp has lanes. Weights of
+     * groups without rows are NaN, which no other group may see.
+     */
+    private static void groupsByWarpgroups(List<KernelCase> cases) {
+        long[] many = new long[70];
+        many[3] = 1;
+        many[31] = 2100;
+        many[64] = 65;
+        long[][] all = {{0, 1, 127, 0, 128, 129, 64, 65, 300, 0}, {1, 0, 0, 1}, {7}, {0, 0}, many};
+        for (DType dtype : List.of(DType.F16, DType.BF16)) {
+            for (long[] counts : all) {
+                for (long[] nk : new long[][] {{8, 8}, {264, 72}, {1416, 200}, {136, 1000}}) {
+                    cases.add(new KernelCase(
+                            "grouped_matmul",
+                            "warpgroups " + dtype + " " + Arrays.toString(nk) + " of " + Arrays.toString(counts),
+                            stage -> grouped(
+                                    run(stage).with(ProductForm.RING),
+                                    onWarpgroups(stage) ? "grouped_matmul_wgmma" : "",
+                                    dtype,
+                                    counts,
+                                    nk)));
+                }
+            }
+        }
+    }
+
+    private static void grouped(StepRun run, String kernel, DType dtype, long[] counts, long[] nk) {
         Random random = new Random(Arrays.hashCode(counts));
         long rows = Arrays.stream(counts).sum();
-        List<NdArray> inputs = List.of(
-                CaseArrays.normal(random, dtype, rows, nk[1]),
-                CaseArrays.normal(random, dtype, counts.length, nk[1], nk[0]),
-                NdArray.ofLongs(counts));
-        compare(run.run(new GroupedMatMul(), inputs), new GroupedMatMul(), inputs, dtype, nk[1]);
+        NdArray weights = CaseArrays.normal(random, dtype, counts.length, nk[1], nk[0]);
+        int each = (int) (nk[0] * nk[1]);
+        for (int i = 0; i < weights.size(); i++) {
+            if (counts[i / each] == 0) {
+                weights.set(i, Double.NaN);
+            }
+        }
+        List<NdArray> inputs = List.of(CaseArrays.normal(random, dtype, rows, nk[1]), weights, NdArray.ofLongs(counts));
+        StepRun.Result result = run.run(new GroupedMatMul(), inputs);
+        expectTier(result, kernel);
+        compare(result, new GroupedMatMul(), inputs, dtype, nk[1]);
     }
 
     private static void wrongCounts(List<KernelCase> cases, DType dtype, long[] counts, long reported) {
@@ -264,10 +299,12 @@ final class ProductCases {
 
     /** Products of one tile where the device has it, else of its fastest. */
     private static StepRun tiled(KernelStage stage, ProductForm form, @Nullable Tile tile) {
-        boolean has = tile != null
-                && (!tile.ofWarpgroups()
-                        || stage.context().device().architecture().number() == 90);
+        boolean has = tile != null && (!tile.ofWarpgroups() || onWarpgroups(stage));
         return run(stage).with(form).tiled(has ? tile : null);
+    }
+
+    private static boolean onWarpgroups(KernelStage stage) {
+        return stage.context().device().architecture().number() == 90;
     }
 
     private static StepRun run(KernelStage stage) {
@@ -277,11 +314,15 @@ final class ProductCases {
     private static void check(StepRun run, String kernel, MatMul op, DType dtype, long[][] batch, long[] size) {
         List<NdArray> inputs = MatMulCases.inputs(dtype, op, batch[0], batch[1], size[0], size[1], size[2]);
         StepRun.Result result = run.run(op, inputs);
+        expectTier(result, kernel);
+        compare(result, op, inputs, dtype, size[2]);
+    }
+
+    private static void expectTier(StepRun.Result result, String kernel) {
         String tier = result.step().tier();
         if (result.output().size() > 0 && !tier.contains(kernel)) {
             throw new AssertionError("it was made by " + tier + "; expected " + kernel);
         }
-        compare(result, op, inputs, dtype, size[2]);
     }
 
     private static void compare(StepRun.Result result, Op op, List<NdArray> inputs, DType dtype, long k) {

@@ -48,6 +48,20 @@ public final class ProductCatalog {
                     .toList(),
             GROUPED);
 
+    /** Columns of tiles that {@link #GROUPED_MATMUL_WGMMA} and {@link #MATMUL_WGMMA} are compiled for. */
+    private static final List<Integer> RING_COLUMNS = List.of(128, 192, 256);
+
+    /** Groups that {@link #GROUPED_MATMUL_WGMMA} takes at most: it has a table of them in shared memory. */
+    public static final int MOST_GROUPS = 1024;
+
+    public static final KernelFile GROUPED_MATMUL_WGMMA = file(
+            "contraction/grouped_matmul_wgmma.cu",
+            List.of("grouped_matmul_wgmma"),
+            Stream.of(DType.F16, DType.BF16)
+                    .flatMap(dtype -> RING_COLUMNS.stream().map(columns -> groupedRing(dtype, columns)))
+                    .toList(),
+            List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I64, I32, I32, POINTER, I32));
+
     public static final KernelFile GEMV = file(
             "contraction/gemv.cu",
             List.of("gemv_along_k", "gemv_across_k"),
@@ -74,9 +88,6 @@ public final class ProductCatalog {
             warpgroups(ROWS_STEPS, ProductCatalog::rows),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
 
-    /** Columns of tiles that {@link #MATMUL_WGMMA} is compiled for. */
-    private static final List<Integer> RING_COLUMNS = List.of(128, 256);
-
     public static final KernelFile MATMUL_WGMMA = file(
             "contraction/matmul_wgmma.cu",
             List.of("matmul_wgmma"),
@@ -101,7 +112,15 @@ public final class ProductCatalog {
     private ProductCatalog() {}
 
     static List<KernelFile> all() {
-        return List.of(MATMUL_WMMA, GEMV, GROUPED_MATMUL, GROUPED_MATMUL_MMA, MATMUL_ROWS, MATMUL_WGMMA, MATMUL_NORM);
+        return List.of(
+                MATMUL_WMMA,
+                GEMV,
+                GROUPED_MATMUL,
+                GROUPED_MATMUL_MMA,
+                GROUPED_MATMUL_WGMMA,
+                MATMUL_ROWS,
+                MATMUL_WGMMA,
+                MATMUL_NORM);
     }
 
     /**
@@ -118,10 +137,19 @@ public final class ProductCatalog {
     }
 
     /**
+     * A variant of {@link #GROUPED_MATMUL_WGMMA}.
+     *
+     * @param columns of tiles, 128, 192 or 256
+     */
+    public static KernelVariant groupedRing(DType dtype, int columns) {
+        return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC).with("c" + columns, "TENON_COLUMNS=" + columns);
+    }
+
+    /**
      * A variant of {@link #MATMUL_WGMMA}.
      *
      * @param fn one of {@link #ROWS_FUNCTIONS}; null for none
-     * @param columns of tiles, 128 or 256
+     * @param columns of tiles, 128, 192 or 256
      * @param alongB whether the right operand lies along k
      */
     public static KernelVariant ring(DType dtype, @Nullable UnaryFn fn, int columns, boolean alongB) {

@@ -1,5 +1,7 @@
 package dev.tenon.cuda.lower.matmul;
 
+import java.util.List;
+
 /**
  * A tile of 128 rows that {@code product_ring.cuh} makes, and a model of its time in microseconds.
  *
@@ -11,11 +13,30 @@ package dev.tenon.cuda.lower.matmul;
  */
 record RingTile(int columns, int stages, double step, double tile, double last) {
     static final int ROWS = 128;
+
+    /** Elements of k a step. */
+    static final int STEP = 64;
+
+    /** Threads of a block. */
+    static final int THREADS = 384;
+
+    /** Of products whose results are stored beside the products of the next tile, as measured on an H200. */
+    static final List<RingTile> STORED_BESIDE = List.of(
+            new RingTile(256, 4, 0.66, 2.5, 2.5),
+            new RingTile(192, 5, 0.50, 2.2, 2.0),
+            new RingTile(128, 6, 0.358, 2.0, 1.5));
+
+    private static final int UNIT = 32; // columns that are stored between two steps
     private static final int LINE = 128; // bytes of a step, per row and column
     private static final int BOUNDARY = 1024;
 
     int sharedBytes() {
         return BOUNDARY + stages * (ROWS + columns) * LINE;
+    }
+
+    /** Steps of a sum, padded to as many as results take to store beside them. */
+    int steps(long k) {
+        return Math.max((int) Math.ceilDiv(k, (long) STEP), columns / UNIT + 1);
     }
 
     /** Of so many tiles one after the other. */

@@ -21,9 +21,6 @@ final class WarpgroupProducts {
     /** Microseconds of a launch. */
     static final double LAUNCH = 2.5;
 
-    /** Of our other products' model, a microsecond. */
-    private static final double CLOCKS = 1700;
-
     /** Of a library, a microsecond: multiplications and additions, bytes; of a second pass, results. */
     private static final double PRODUCTS = 280e6;
 
@@ -162,7 +159,7 @@ final class WarpgroupProducts {
     /** Microseconds that the product takes without them. */
     private static double otherwise(DType dtype, MatMulShape shape, Epilogue epilogue, DeviceProperties device) {
         if (epilogue.activation() == null) {
-            return MmaPlan.of(dtype, shape, device, true, null).clocks() / CLOCKS;
+            return MmaPlan.of(dtype, shape, device, true, null).microseconds();
         }
         double results = (double) shape.m() * shape.n();
         double pass = results / (isShort(dtype, epilogue) ? SHORT_RESULTS : RESULTS);

@@ -8,7 +8,7 @@
 // elements. faults, step: as grouped_matmul.cu.
 // Variants: TENON_T one of f16, bf16; TENON_COLUMNS 128, 192 or 256. Compiled for sm_90a alone.
 #include "groups.cuh"
-#include "pack.cuh"
+#include "kept_tile.cuh"
 #include "product_ring.cuh"
 
 typedef TENON_T T;
@@ -124,35 +124,11 @@ __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& ri
     }
 }
 
-// What is kept of a tile until it is stored: sums rounded, two columns a word.
-struct Kept {
-    u32 words[COLUMNS / 8][2] = {};
-    int row = 0;  // this lane's first, the other is 8 after it
-    int row_end = 0;
-    int column0;
-
-    // Stores 32 columns of a warp's 16 rows. The branch is the same for all lanes.
-    __device__ __forceinline__ void store(T* y, int n, int unit) const {
-        if (column0 + unit * 32 >= n) return;
-        int column = column0 + unit * 32 + static_cast<int>(threadIdx.x) % 4 * 8;
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            u32 own[4];
-#pragma unroll
-            for (int j = 0; j < 4; j++) own[j] = words[unit * 4 + j][i];
-            transpose_4(own);
-            int r = row + i * 8;
-            if (r < row_end && column < n) store_16(y + static_cast<i64>(r) * n + column, own);
-        }
-    }
-};
-
 __device__ __forceinline__ void consume(Walk walk, T* y, int n, int steps, const Ring& ring) {
     int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP - 1, 0);  // the same for all, which the compiler cannot know
-    int thread = static_cast<int>(threadIdx.x) - GROUP;
     float sums[COLUMNS / 8][4];
-    Kept kept;
-    kept.column0 = n;  // nothing yet
+    KeptTile<T, COLUMNS> kept(0, n);
+    auto as_is = [](u32 word) { return word; };
     Ring::Place place;
     for (; walk.there(); walk.next()) {
 #if TENON_HALF
@@ -160,7 +136,7 @@ __device__ __forceinline__ void consume(Walk walk, T* y, int n, int steps, const
         int below = __shfl_sync(0xffffffffu, walk.row_end - walk.row0 - own * 64, 0);
         if (below <= 0) {
 #pragma unroll
-            for (int unit = 0; unit < UNITS; unit++) kept.store(y, n, unit);
+            for (int unit = 0; unit < UNITS; unit++) kept.store(y, n, unit, as_is);
             kept.column0 = n;
             if (threadIdx.x % GROUP == 0) {
                 Ring::Place at = place;
@@ -184,7 +160,7 @@ __device__ __forceinline__ void consume(Walk walk, T* y, int n, int steps, const
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
             ring.multiply<false>(sums, place, own);
-            kept.store(y, n, unit);
+            kept.store(y, n, unit, as_is);
             ring.pass_on(place, before);
         }
 #pragma unroll 1
@@ -193,17 +169,11 @@ __device__ __forceinline__ void consume(Walk walk, T* y, int n, int steps, const
             ring.pass_on(place, before);
         }
         ring.finish(before);
-#pragma unroll
-        for (int j = 0; j < COLUMNS / 8; j++) {
-#pragma unroll
-            for (int i = 0; i < 2; i++) kept.words[j][i] = to_pair(sums[j][2 * i], sums[j][2 * i + 1], T());
-        }
-        kept.row = walk.row0 + own * 64 + thread / 32 % 4 * 16 + thread % 32 / 4;
+        kept.keep(walk.row0 + own * 64, walk.column0, [&](int j, int i) { return float2{sums[j][2 * i], sums[j][2 * i + 1]}; });
         kept.row_end = walk.row_end;
-        kept.column0 = walk.column0;
     }
 #pragma unroll
-    for (int unit = 0; unit < UNITS; unit++) kept.store(y, n, unit);
+    for (int unit = 0; unit < UNITS; unit++) kept.store(y, n, unit, as_is);
 }
 #endif
 

@@ -9,6 +9,7 @@
 // Launch: 384 threads; any number of blocks; steps: parts of 64 elements that cover k, at least COLUMNS / 32 + 1. Dynamic shared memory: 1024 bytes and STAGES (128 + COLUMNS) 128.
 // left: boxes of 128 rows of a, 64 elements each. right: boxes of b, of 128 rows of 64 elements, or of 64 rows of 64 elements.
 // Variants: TENON_T one of f16, bf16; TENON_FN a function; TENON_COLUMNS 128 or 256; TENON_ALONG_B. Compiled for sm_90a alone.
+#include "kept_tile.cuh"
 #include "product_ring.cuh"
 #include "short_fn.cuh"
 
@@ -65,17 +66,6 @@ __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& ri
     }
 }
 
-// Sums with their bias, rounded: two columns a word.
-__device__ __forceinline__ void keep(u32 (&kept)[COLUMNS / 8][2], const float (&sums)[COLUMNS / 8][4], const float* biases) {
-    const float* add = biases + threadIdx.x % 4 * 2;
-#pragma unroll
-    for (int j = 0; j < COLUMNS / 8; j++) {
-        float2 two = *reinterpret_cast<const float2*>(add + j * 8);
-#pragma unroll
-        for (int i = 0; i < 2; i++) kept[j][i] = to_pair(sums[j][2 * i] + two.x, sums[j][2 * i + 1] + two.y, T());
-    }
-}
-
 __device__ __forceinline__ u32 finished(u32 word, const Problem& problem) {
     if (TENON_FN == 0) return word;
     const T* both = reinterpret_cast<const T*>(&word);
@@ -83,29 +73,12 @@ __device__ __forceinline__ u32 finished(u32 word, const Problem& problem) {
                    ShortFn<T, TENON_FN>::of(to_compute(both[1]), problem.p0, problem.p1), T());
 }
 
-// Finishes and stores 32 columns of a warp's 16 rows; `row` is this lane's first, the other is 8 after it. The branch is the same for all lanes, and
-// more than a short cut: without it the compiler spreads the function over the products before it, which then wait for it.
-__device__ __forceinline__ void store(const Problem& problem, const u32 (&kept)[COLUMNS / 8][2], int unit, int row, int column0) {
-    if (column0 + unit * 32 >= problem.n) return;
-    int column = column0 + unit * 32 + static_cast<int>(threadIdx.x) % 4 * 8;
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        u32 words[4];
-#pragma unroll
-        for (int j = 0; j < 4; j++) words[j] = finished(kept[unit * 4 + j][i], problem);
-        transpose_4(words);
-        int r = row + i * 8;
-        if (r < problem.m && column < problem.n) store_16(problem.y + static_cast<i64>(r) * problem.n + column, words);
-    }
-}
-
 __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring, float (&biases)[2][COLUMNS]) {
     int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP - 1, 0);  // the same for all, which the compiler cannot know
     int thread = static_cast<int>(threadIdx.x) - GROUP;
     float sums[COLUMNS / 8][4];
-    u32 kept[COLUMNS / 8][2] = {};
-    int row = 0;  // of what is kept: nothing yet
-    int column = problem.n;
+    KeptTile<T, COLUMNS> kept(problem.m, problem.n);
+    auto finish = [&](u32 word) { return finished(word, problem); };
     Ring::Place place;
     int turn = 0;
     for (Walk walk(problem); walk.there(); walk.next()) {
@@ -117,7 +90,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
             ring.multiply<false>(sums, place, own);
-            store(problem, kept, unit, row, column);
+            kept.store(problem.y, problem.n, unit, finish);
             ring.pass_on(place, before);
         }
         if (thread < COLUMNS) biases[turn][thread] = bias;
@@ -128,13 +101,15 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
             ring.pass_on(place, before);
         }
         ring.finish(before);
-        keep(kept, sums, biases[turn]);
-        row = walk.row0 + own * 64 + thread / 32 % 4 * 16 + thread % 32 / 4;
-        column = walk.column0;
+        const float* add = biases[turn] + threadIdx.x % 4 * 2;
+        kept.keep(walk.row0 + own * 64, walk.column0, [&](int j, int i) {
+            float2 two = *reinterpret_cast<const float2*>(add + j * 8);
+            return float2{sums[j][2 * i] + two.x, sums[j][2 * i + 1] + two.y};
+        });
         turn ^= 1;
     }
 #pragma unroll
-    for (int unit = 0; unit < UNITS; unit++) store(problem, kept, unit, row, column);
+    for (int unit = 0; unit < UNITS; unit++) kept.store(problem.y, problem.n, unit, finish);
 }
 #endif
 
