@@ -128,7 +128,7 @@ __device__ __forceinline__ void consume(Walk walk, T* y, int n, int steps, const
     int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP - 1, 0);  // the same for all, which the compiler cannot know
     float sums[COLUMNS / 8][4];
     KeptTile<T, COLUMNS> kept(0, n);
-    auto as_is = [](u32 word) { return word; };
+    auto as_is = [](KeptPair<T> pair) { return pair; };
     Ring::Place place;
     for (; walk.there(); walk.next()) {
 #if TENON_HALF

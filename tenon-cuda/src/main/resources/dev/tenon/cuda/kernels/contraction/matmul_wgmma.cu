@@ -66,11 +66,11 @@ __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& ri
     }
 }
 
-__device__ __forceinline__ u32 finished(u32 word, const Problem& problem) {
-    if (TENON_FN == 0) return word;
-    const T* both = reinterpret_cast<const T*>(&word);
-    return to_pair(ShortFn<T, TENON_FN>::of(to_compute(both[0]), problem.p0, problem.p1),
-                   ShortFn<T, TENON_FN>::of(to_compute(both[1]), problem.p0, problem.p1), T());
+__device__ __forceinline__ KeptPair<T> finished(KeptPair<T> kept, const Problem& problem) {
+    if (TENON_FN == 0) return kept;
+    float2 two = kept.get();
+    kept.keep({ShortFn<T, TENON_FN>::of(two.x, problem.p0, problem.p1), ShortFn<T, TENON_FN>::of(two.y, problem.p0, problem.p1)});
+    return kept;
 }
 
 __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring, float (&biases)[2][COLUMNS]) {
@@ -78,7 +78,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
     int thread = static_cast<int>(threadIdx.x) - GROUP;
     float sums[COLUMNS / 8][4];
     KeptTile<T, COLUMNS> kept(problem.m, problem.n);
-    auto finish = [&](u32 word) { return finished(word, problem); };
+    auto finish = [&](KeptPair<T> pair) { return finished(pair, problem); };
     Ring::Place place;
     int turn = 0;
     for (Walk walk(problem); walk.there(); walk.next()) {

@@ -1,5 +1,5 @@
-// The main loop of products of two warpgroups: 128 rows of a times COLUMNS columns of b, whose parts of 64 elements of k pass through a ring in
-// shared memory. One thread fetches; each warpgroup multiplies 64 rows.
+// The main loop of products of warpgroups: ROWS rows of a times COLUMNS columns of b, whose parts of 128 bytes of k pass through a ring in shared
+// memory. One thread fetches; each warpgroup multiplies 64 rows. Of float, operands are TF32, and b lies along k.
 #pragma once
 #include "wgmma.cuh"
 
@@ -7,11 +7,12 @@
 template <typename T, int COLUMNS, int STAGES, bool ALONG_B, int ROWS = 128>
 struct ProductRing {
     static constexpr int GROUP = 128;  // threads of a warpgroup
-    static constexpr int DEPTH = 64;   // elements of k, per step
-    static constexpr int LEFT = ROWS * DEPTH * 2;
-    static constexpr int RIGHT = COLUMNS * DEPTH * 2;
+    static constexpr int LINE = 128;   // bytes of k, per step
+    static constexpr int DEPTH = LINE / sizeof(T);
+    static constexpr int LEFT = ROWS * LINE;
+    static constexpr int RIGHT = COLUMNS * LINE;
     static constexpr int STAGE = LEFT + RIGHT;
-    static constexpr int ATOM = 64 * DEPTH * 2;  // of 64 columns of b, or 64 rows of a
+    static constexpr int ATOM = 64 * LINE;  // of 64 columns of b, or 64 rows of a
 
     using Place = RingPlace<STAGES>;
 
@@ -40,7 +41,7 @@ struct ProductRing {
 #pragma unroll
         for (int column = 0; column < COLUMNS; column += BOX) {
             int x = column0 + column;
-            copy_box(to + LEFT + column * DEPTH * 2, right, ALONG_B ? step * DEPTH : x, ALONG_B ? x : step * DEPTH, barrier);
+            copy_box(to + LEFT + column * LINE, right, ALONG_B ? step * DEPTH : x, ALONG_B ? x : step * DEPTH, barrier);
         }
         place.next();
     }
@@ -58,9 +59,9 @@ struct ProductRing {
         u32 b = ring + place.stage * STAGE + LEFT;
         begin_products();
 #pragma unroll
-        for (int k = 0; k < DEPTH; k += 16) {
-            u64 left = operand(a + k * 2);
-            u64 right = operand(b + (ALONG_B ? k * 2 : k * 128));
+        for (int k = 0; k < LINE; k += 32) {
+            u64 left = operand(a + k);
+            u64 right = operand(b + (ALONG_B ? k : k / 2 * LINE));
             if (FIRST && k == 0) {
                 fresh_warpgroup_product<ALONG_B>(sums, left, right, T());
             } else {

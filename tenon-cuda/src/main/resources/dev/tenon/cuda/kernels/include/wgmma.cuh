@@ -90,6 +90,7 @@ TENON_PRODUCT(bf16, "bf16", 256, 128, 128, 129, 130, 131)
 
 TENON_PRODUCT_OF_TF32(64, 32, 32, 33)
 TENON_PRODUCT_OF_TF32(128, 64, 64, 65)
+TENON_PRODUCT_OF_TF32(192, 96, 96, 97)
 TENON_PRODUCT_OF_TF32(256, 128, 128, 129)
 
 // The same with the left operand in registers, in the layout of mma; the right one lies across its depth.
@@ -124,6 +125,18 @@ TENON_FRESH_PRODUCT(f16, "f16", 192, 96, 96, 97, 98)
 TENON_FRESH_PRODUCT(bf16, "bf16", 192, 96, 96, 97, 98)
 TENON_FRESH_PRODUCT(f16, "f16", 256, 128, 128, 129, 130)
 TENON_FRESH_PRODUCT(bf16, "bf16", 256, 128, 128, 129, 130)
+
+#define TENON_FRESH_PRODUCT_OF_TF32(N, count, a0, b0)                                                                                     \
+    template <bool ALONG_B = true>                                                                                                        \
+    __device__ __forceinline__ void fresh_warpgroup_product(float (&d)[N / 8][4], u64 a, u64 b, float) {                                  \
+        static_assert(ALONG_B, "as the instruction has it");                                                                              \
+        asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k8.f32.tf32.tf32 {" TENON_LIST_##count "}, %" #a0 ", %" #b0 ", 0, 1, 1;"      \
+                     : TENON_REGISTERS_##count(d, 0)                                                                                      \
+                     : "l"(a), "l"(b));                                                                                                   \
+    }
+
+TENON_FRESH_PRODUCT_OF_TF32(128, 64, 64, 65)
+TENON_FRESH_PRODUCT_OF_TF32(192, 96, 96, 97)
 
 // Where something lies in shared memory.
 __device__ __forceinline__ u32 shared_address(const void* shared) { return static_cast<u32>(__cvta_generic_to_shared(shared)); }
