@@ -84,8 +84,13 @@ final class ProductCases {
             sizes(cases, "gemv", dtype, ProductForm.FEW_ROWS, FEW);
             epilogues(cases, "gemv", dtype, ProductForm.FEW_ROWS, new long[] {3, 40, 264});
         }
-        warpgroups(cases, "matmul_rows", ProductForm.ROWS, SHORT);
-        warpgroups(cases, "matmul_wgmma", ProductForm.RING, RING);
+        for (DType dtype : List.of(DType.F16, DType.BF16)) {
+            for (boolean alongB : new boolean[] {false, true}) {
+                warpgroups(cases, "matmul_rows", ProductForm.ROWS, dtype, alongB, SHORT);
+                warpgroups(cases, "matmul_wgmma", ProductForm.RING, dtype, alongB, RING);
+            }
+        }
+        warpgroups(cases, "matmul_wgmma", ProductForm.RING, DType.F32, true, RING);
         random(cases);
         for (DType dtype : FLOATS) {
             groups(cases, dtype);
@@ -139,28 +144,25 @@ final class ProductCases {
     }
 
     /** Products by a kernel of warpgroups, on devices that have it; else by what they have. */
-    private static void warpgroups(List<KernelCase> cases, String kernel, ProductForm form, long[][] sizes) {
-        for (DType dtype : List.of(DType.F16, DType.BF16)) {
-            List<@Nullable UnaryFn> functions = new ArrayList<>(ProductCatalog.ROWS_FUNCTIONS);
-            functions.add(null);
-            for (UnaryFn fn : functions) {
-                for (long[] size : sizes) {
-                    for (int flags = 0; flags < 4; flags++) {
-                        Unary activation =
-                                fn == UnaryFn.SILU ? new Unary(fn, 1.5, 0) : fn == null ? null : Unary.of(fn);
-                        Epilogue epilogue = new Epilogue((flags & 2) != 0, activation, false, false);
-                        MatMul op = new MatMul(false, (flags & 1) != 0, epilogue);
-                        cases.add(new KernelCase(
-                                kernel,
-                                dtype + " " + Arrays.toString(size) + " " + op,
-                                stage -> check(
-                                        run(stage).with(form),
-                                        onWarpgroups(stage) ? kernel : "",
-                                        op,
-                                        dtype,
-                                        new long[2][0],
-                                        size)));
-                    }
+    private static void warpgroups(
+            List<KernelCase> cases, String kernel, ProductForm form, DType dtype, boolean alongB, long[][] sizes) {
+        List<@Nullable UnaryFn> functions = new ArrayList<>(ProductCatalog.ROWS_FUNCTIONS);
+        functions.add(null);
+        for (UnaryFn fn : functions) {
+            for (long[] size : sizes) {
+                for (boolean bias : new boolean[] {false, true}) {
+                    Unary activation = fn == UnaryFn.SILU ? new Unary(fn, 1.5, 0) : fn == null ? null : Unary.of(fn);
+                    MatMul op = new MatMul(false, alongB, new Epilogue(bias, activation, false, false));
+                    cases.add(new KernelCase(
+                            kernel,
+                            dtype + " " + Arrays.toString(size) + " " + op,
+                            stage -> check(
+                                    run(stage).with(form),
+                                    onWarpgroups(stage) ? kernel : "",
+                                    op,
+                                    dtype,
+                                    new long[2][0],
+                                    size)));
                 }
             }
         }

@@ -51,6 +51,9 @@ public final class ProductCatalog {
     /** Columns of tiles that {@link #GROUPED_MATMUL_WGMMA} and {@link #MATMUL_WGMMA} are compiled for. */
     private static final List<Integer> RING_COLUMNS = List.of(128, 192, 256);
 
+    /** Those of f32, whose sums take twice the registers. */
+    private static final List<Integer> TF32_COLUMNS = List.of(128, 192);
+
     /** Groups that {@link #GROUPED_MATMUL_WGMMA} takes at most: it has a table of them in shared memory. */
     public static final int MOST_GROUPS = 1024;
 
@@ -85,13 +88,21 @@ public final class ProductCatalog {
     public static final KernelFile MATMUL_ROWS = file(
             "contraction/matmul_rows.cu",
             List.of("matmul_rows"),
-            warpgroups(ROWS_STEPS, ProductCatalog::rows),
+            warpgroups(List.of(DType.F16, DType.BF16), ROWS_STEPS, List.of(true, false), ProductCatalog::rows)
+                    .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
 
     public static final KernelFile MATMUL_WGMMA = file(
             "contraction/matmul_wgmma.cu",
             List.of("matmul_wgmma"),
-            warpgroups(RING_COLUMNS, ProductCatalog::ring),
+            Stream.concat(
+                            warpgroups(
+                                    List.of(DType.F16, DType.BF16),
+                                    RING_COLUMNS,
+                                    List.of(true, false),
+                                    ProductCatalog::ring),
+                            warpgroups(List.of(DType.F32), TF32_COLUMNS, List.of(true), ProductCatalog::ring))
+                    .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
 
     /** Columns of tiles that {@link #MATMUL_NORM} is compiled for. */
@@ -181,14 +192,14 @@ public final class ProductCatalog {
         KernelVariant of(DType dtype, @Nullable UnaryFn fn, int size, boolean alongB);
     }
 
-    private static List<KernelVariant> warpgroups(List<Integer> sizes, WarpgroupVariant variant) {
-        return Stream.of(DType.F16, DType.BF16)
+    private static Stream<KernelVariant> warpgroups(
+            List<DType> dtypes, List<Integer> sizes, List<Boolean> along, WarpgroupVariant variant) {
+        return dtypes.stream()
                 .flatMap(dtype -> Stream.concat(
                                 ROWS_FUNCTIONS.stream().map(Optional::of), Stream.of(Optional.<UnaryFn>empty()))
                         .flatMap(fn -> sizes.stream()
-                                .flatMap(size -> Stream.of(true, false)
-                                        .map(along -> variant.of(dtype, fn.orElse(null), size, along)))))
-                .toList();
+                                .flatMap(size ->
+                                        along.stream().map(is -> variant.of(dtype, fn.orElse(null), size, is)))));
     }
 
     /**

@@ -81,7 +81,7 @@ public final class GpuGroupedMatMulLowering {
                 .map(
                         context.slot(node.input(0)),
                         device,
-                        at -> WarpgroupMatMul.map(dtype, at, sizes.k(), sizes.rows(), RingTile.STEP))
+                        at -> WarpgroupMatMul.map(dtype, at, sizes.k(), sizes.rows(), RingTile.step(dtype)))
                 .map(context.slot(node.input(1)), device, at -> weights(dtype, at, sizes))
                 .value(context.slot(node.input(2)))
                 .value(context.slot(node.output()))
@@ -97,11 +97,11 @@ public final class GpuGroupedMatMulLowering {
     private static TensorMap weights(DType dtype, long address, GroupedSizes sizes) {
         long row = dtype.bytesFor(sizes.n());
         return new TensorMap(
-                dtype == DType.F16 ? TensorMap.Element.F16 : TensorMap.Element.BF16,
+                WarpgroupMatMul.element(dtype),
                 address,
                 List.of(sizes.n(), sizes.k(), sizes.groups()),
                 List.of(row, SizeMath.product("grouped_matmul", row, sizes.k())),
-                List.of(RingTile.STEP, RingTile.STEP, 1),
+                List.of(RingTile.step(dtype), RingTile.step(dtype), 1),
                 TensorMap.Swizzle.BYTES_128);
     }
 

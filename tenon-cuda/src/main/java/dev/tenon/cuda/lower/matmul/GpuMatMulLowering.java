@@ -247,7 +247,7 @@ public final class GpuMatMulLowering {
         return switch (choice.tier()) {
             case NONE, GEMV -> null;
             case WARPGROUPS, MIXED, FUSED, BLAS, TENSOR_CORE, SCALAR ->
-                WarpgroupProducts.concerns(dtype, epilogue, library)
+                WarpgroupProducts.concerns(dtype, choice.tf32(), epilogue, library)
                         ? WarpgroupProducts.of(
                                 dtype,
                                 shape,
@@ -264,6 +264,7 @@ public final class GpuMatMulLowering {
         return choice.fused()
                 ? WarpgroupProducts.rival(
                         asked.dtype,
+                        choice.tf32(),
                         asked.shape,
                         asked.epilogue,
                         context.kernels().context().device(),

@@ -72,7 +72,7 @@ record GroupedRing(RingTile form, int steps, int blocks, double microseconds) {
         // the last tile of a group is half full
         double high = Math.max((double) sizes.rows() / RingTile.ROWS + held / 2, held);
         long tiles = (long) Math.ceil(high) * Math.ceilDiv(sizes.n(), form.columns());
-        int steps = form.steps(sizes.k());
+        int steps = form.steps(dtype, sizes.k());
         double products = form.microseconds(Math.ceilDiv(tiles, multiprocessors), steps);
         double elements = held * sizes.k() * sizes.n() + (double) sizes.rows() * (sizes.k() + sizes.n());
         double time = START + Math.max(products, elements / (BYTES / dtype.bytes()));

@@ -101,7 +101,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         if (!library.isEmpty()) {
             passed.add(tier.word + ": " + library);
         }
-        return new MatMulChoice(Tier.WARPGROUPS, false, true, false, passed);
+        return new MatMulChoice(Tier.WARPGROUPS, false, true, tf32, passed);
     }
 
     /** The same with the reason why the tier of warpgroups does not take it. */

@@ -72,7 +72,7 @@ record NormPlan(RingTile form, int cluster, int tiles, int clusters, int steps, 
         int cluster = (int) (shape.n() / form.columns());
         int tiles = (int) Math.ceilDiv(shape.m(), (long) RingTile.ROWS);
         int clusters = Math.min(tiles, resident(cluster, multiprocessors));
-        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) RingTile.STEP), form.columns() / UNIT + 1);
+        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) RingTile.step(DType.F16)), form.columns() / UNIT + 1);
         double products = form.microseconds(Math.ceilDiv(tiles, clusters), steps);
         return new NormPlan(form, cluster, tiles, clusters, steps, START + Math.max(products, memory));
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * How {@code matmul_wgmma} makes a product: pure arithmetic, its constants measured on an H200.
  *
  * @param form of tiles
- * @param steps of 64 elements that sums are padded to
+ * @param steps of 128 bytes of k that sums are padded to
  * @param blocks of the launch, which share the tiles
  * @param microseconds that it takes by the model
  */
@@ -27,14 +27,14 @@ record RingPlan(RingTile form, int steps, int blocks, double microseconds) imple
     private static final double START = 3.5;
 
     /** Why a product of whole chunks is not made so; empty where it is. */
-    static String refusal(MatMulShape shape, DeviceProperties device, boolean forced) {
+    static String refusal(DType dtype, MatMulShape shape, DeviceProperties device, boolean forced) {
         if (shape.m() < LEAST_ROWS && !forced) {
             return shape.m() + " rows; it takes " + LEAST_ROWS + " and more";
         }
         if (Math.max(shape.m(), Math.max(shape.n(), shape.k())) > Integer.MAX_VALUE / 2) {
             return "places are counted in 32 bits";
         }
-        return RingTile.STORED_BESIDE.stream().noneMatch(form -> fits(form, device))
+        return RingTile.STORED_BESIDE.stream().noneMatch(form -> form.takes(dtype) && fits(form, device))
                 ? "a block has too little shared memory"
                 : "";
     }
@@ -44,19 +44,19 @@ record RingPlan(RingTile form, int steps, int blocks, double microseconds) imple
     }
 
     /** The fastest plan of a product that is not refused. */
-    static RingPlan of(MatMulShape shape, DeviceProperties device) {
+    static RingPlan of(DType dtype, MatMulShape shape, DeviceProperties device) {
         return RingTile.STORED_BESIDE.stream()
-                .filter(form -> fits(form, device))
-                .map(form -> of(form, shape, device.multiprocessors()))
+                .filter(form -> form.takes(dtype) && fits(form, device))
+                .map(form -> of(form, dtype, shape, device.multiprocessors()))
                 .min(Comparator.comparingDouble(RingPlan::microseconds))
                 .orElseThrow();
     }
 
-    private static RingPlan of(RingTile form, MatMulShape shape, int multiprocessors) {
+    private static RingPlan of(RingTile form, DType dtype, MatMulShape shape, int multiprocessors) {
         long tiles =
                 SizeMath.product("matmul", Math.ceilDiv(shape.m(), (long) RingTile.ROWS), Math.ceilDiv(shape.n(), (long)
                         form.columns()));
-        int steps = form.steps(shape.k());
+        int steps = form.steps(dtype, shape.k());
         double time = START + form.microseconds(Math.ceilDiv(tiles, multiprocessors), steps);
         return new RingPlan(form, steps, (int) Math.min(tiles, multiprocessors), time);
     }

@@ -20,7 +20,7 @@ final class WarpgroupMatMul implements GpuStep {
     /** Rows of a box of the left operand. */
     static final int TILE = 128;
 
-    /** Elements of a box's row. */
+    /** Rows of a box of a right operand across k. */
     static final int HALF = 64;
 
     private final String tier;
@@ -70,15 +70,23 @@ final class WarpgroupMatMul implements GpuStep {
         work.enqueue(frame);
     }
 
-    /** A dense matrix in boxes of {@code height} rows of 64 elements. */
+    /** A dense matrix in boxes of {@code height} rows of 128 bytes; f32 is rounded to TF32. */
     static TensorMap map(DType dtype, long address, long columns, long rows, int height) {
         return new TensorMap(
-                dtype == DType.F16 ? TensorMap.Element.F16 : TensorMap.Element.BF16,
+                element(dtype),
                 address,
                 List.of(columns, rows),
                 List.of(dtype.bytesFor(columns)),
-                List.of(HALF, height),
+                List.of(RingTile.step(dtype), height),
                 TensorMap.Swizzle.BYTES_128);
+    }
+
+    static TensorMap.Element element(DType dtype) {
+        return switch (dtype) {
+            case F16 -> TensorMap.Element.F16;
+            case BF16 -> TensorMap.Element.BF16;
+            default -> TensorMap.Element.TF32;
+        };
     }
 
     @Override

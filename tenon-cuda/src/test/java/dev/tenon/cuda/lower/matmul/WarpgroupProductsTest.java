@@ -29,17 +29,21 @@ class WarpgroupProductsTest {
 
     @Test
     void activationsOfHalvesAreConcerned() {
-        assertThat(WarpgroupProducts.concerns(DType.F16, GELU, true)).isTrue();
-        assertThat(WarpgroupProducts.concerns(DType.F32, GELU, false)).isFalse();
-        assertThat(WarpgroupProducts.concerns(DType.BF16, Epilogue.NONE, true)).isFalse();
+        assertThat(WarpgroupProducts.concerns(DType.F16, false, GELU, true)).isTrue();
+        assertThat(WarpgroupProducts.concerns(DType.F32, false, GELU, false)).isFalse();
+        assertThat(WarpgroupProducts.concerns(DType.F32, true, GELU, true)).isTrue();
+        assertThat(WarpgroupProducts.concerns(DType.F64, false, GELU, false)).isFalse();
+        assertThat(WarpgroupProducts.concerns(DType.BF16, false, Epilogue.NONE, true))
+                .isFalse();
         assertThat(WarpgroupProducts.concerns(
-                        DType.F16, new Epilogue(true, Unary.of(UnaryFn.RELU), false, false), false))
+                        DType.F16, false, new Epilogue(true, Unary.of(UnaryFn.RELU), false, false), false))
                 .isFalse();
     }
 
     @Test
     void plainProductsAreConcernedWhereNoLibraryMakesThem() {
-        assertThat(WarpgroupProducts.concerns(DType.F16, Epilogue.NONE, false)).isTrue();
+        assertThat(WarpgroupProducts.concerns(DType.F16, false, Epilogue.NONE, false))
+                .isTrue();
         Epilogue bias = new Epilogue(true, null, false, false);
         assertThat(WarpgroupProducts.of(DType.F16, shape(32768, 1152, 384), bias, H200, true, ProductForm.BY_CHOICE)
                         .refusal())
@@ -98,7 +102,22 @@ class WarpgroupProductsTest {
     }
 
     private static @Nullable WarpgroupPlan rival(DType dtype, MatMulShape shape, Epilogue epilogue, ProductForm form) {
-        return WarpgroupProducts.rival(dtype, shape, epilogue, H200, true, form);
+        return WarpgroupProducts.rival(dtype, false, shape, epilogue, H200, true, form);
+    }
+
+    @Test
+    void tf32LiesAlongKInTilesWhoseSumsThreadsKeep() {
+        MatMulShape along = MatMulShape.of(Shape.of(32768, 768), Shape.of(3072, 768), false, true);
+        WarpgroupProducts.Answer answer =
+                WarpgroupProducts.of(DType.F32, along, GELU, H200, true, ProductForm.BY_CHOICE);
+        assertThat(answer.refusal()).isEmpty();
+        WarpgroupPlan plan = answer.plan();
+        assertThat(plan).isNotNull();
+        assertThat(plan.text()).isEqualTo("matmul_wgmma, tiles of 128x192");
+        assertThat(plan.detail()).isEqualTo(24);
+        assertThat(WarpgroupProducts.of(DType.F32, shape(32768, 3072, 768), GELU, H200, true, ProductForm.BY_CHOICE)
+                        .refusal())
+                .isEqualTo("TF32 operands lie along k");
     }
 
     @Test
@@ -126,7 +145,7 @@ class WarpgroupProductsTest {
         assertThat(refusal(shape(100, 3072, 768)))
                 .contains("matmul_rows: sums of 768 elements")
                 .contains("matmul_wgmma: 100 rows");
-        assertThat(refusal(shape(4096, 3072, 769))).contains("both in eights");
+        assertThat(refusal(shape(4096, 3072, 769))).contains("it takes multiples of 8");
         assertThat(refusal(shape(512, 1536, 384))).contains("us by the model");
         assertThat(WarpgroupProducts.of(DType.F16, shape(32768, 1536, 384), GELU, H200, false, ProductForm.BY_CHOICE)
                         .refusal())
