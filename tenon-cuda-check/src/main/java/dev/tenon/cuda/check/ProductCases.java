@@ -53,6 +53,11 @@ final class ProductCases {
         {1, 8, 8}, {128, 256, 640}, {129, 264, 584}, {300, 400, 1000}, {1700, 3000, 776}
     };
 
+    /** The same of {@code matmul_parts}: one step and many, parts of unequal length, parts of tiles. */
+    private static final long[][] PARTS = {
+        {1, 8, 8}, {128, 768, 768}, {65, 200, 456}, {100, 3072, 136}, {300, 72, 3080}, {520, 1544, 264}
+    };
+
     /** m, n, k of few rows, weights of whole chunks and not. */
     private static final long[][] FEW = {
         {1, 1, 1},
@@ -88,6 +93,7 @@ final class ProductCases {
             for (boolean alongB : new boolean[] {false, true}) {
                 warpgroups(cases, "matmul_rows", ProductForm.ROWS, dtype, alongB, SHORT);
                 warpgroups(cases, "matmul_wgmma", ProductForm.RING, dtype, alongB, RING);
+                warpgroups(cases, "matmul_parts", ProductForm.PARTS, dtype, alongB, PARTS);
             }
         }
         warpgroups(cases, "matmul_wgmma", ProductForm.RING, DType.F32, true, RING);
@@ -335,7 +341,8 @@ final class ProductCases {
         // the reference rounds sums in f64 too
         more += dtype == DType.F64 ? 3 * once.absolute() : 0;
         boolean ring = tier.contains("matmul_wgmma");
-        more += ring ? cut(k) : 0;
+        boolean parts = tier.contains("matmul_parts");
+        more += ring || parts ? cut(k) : 0;
         // rounded before the function, too: where results are small this costs what the function's slope leaves of it
         boolean twice =
                 ring && op instanceof MatMul product && product.epilogue().activation() != null;

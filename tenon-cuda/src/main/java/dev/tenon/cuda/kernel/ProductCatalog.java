@@ -23,6 +23,7 @@ public final class ProductCatalog {
     /** The number of no function: the argument as it is. */
     public static final int NO_FUNCTION = KernelCatalog.NO_FUNCTION;
 
+    private static final List<DType> HALVES = List.of(DType.F16, DType.BF16);
     private static final List<DType> TENSOR_CORES = List.of(DType.F32, DType.F16, DType.BF16);
 
     public static final KernelFile MATMUL_WMMA = file(
@@ -60,7 +61,7 @@ public final class ProductCatalog {
     public static final KernelFile GROUPED_MATMUL_WGMMA = file(
             "contraction/grouped_matmul_wgmma.cu",
             List.of("grouped_matmul_wgmma"),
-            Stream.of(DType.F16, DType.BF16)
+            HALVES.stream()
                     .flatMap(dtype -> RING_COLUMNS.stream().map(columns -> groupedRing(dtype, columns)))
                     .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I64, I32, I32, POINTER, I32));
@@ -88,7 +89,7 @@ public final class ProductCatalog {
     public static final KernelFile MATMUL_ROWS = file(
             "contraction/matmul_rows.cu",
             List.of("matmul_rows"),
-            warpgroups(List.of(DType.F16, DType.BF16), ROWS_STEPS, List.of(true, false), ProductCatalog::rows)
+            warpgroups(HALVES, ROWS_STEPS, List.of(true, false), ProductCatalog::rows)
                     .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
 
@@ -96,12 +97,23 @@ public final class ProductCatalog {
             "contraction/matmul_wgmma.cu",
             List.of("matmul_wgmma"),
             Stream.concat(
-                            warpgroups(
-                                    List.of(DType.F16, DType.BF16),
-                                    RING_COLUMNS,
-                                    List.of(true, false),
-                                    ProductCatalog::ring),
+                            warpgroups(HALVES, RING_COLUMNS, List.of(true, false), ProductCatalog::ring),
                             warpgroups(List.of(DType.F32), TF32_COLUMNS, List.of(true), ProductCatalog::ring))
+                    .toList(),
+            List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
+
+    /** Rows, and columns, of tiles that {@link #MATMUL_PARTS} is compiled for. */
+    private static final List<Integer> PARTS_SIDES = List.of(64, 128);
+
+    public static final KernelFile MATMUL_PARTS = file(
+            "contraction/matmul_parts.cu",
+            List.of("matmul_parts"),
+            PARTS_SIDES.stream()
+                    .flatMap(rows -> warpgroups(
+                            HALVES,
+                            PARTS_SIDES,
+                            List.of(true, false),
+                            (dtype, fn, columns, alongB) -> parts(dtype, fn, rows, columns, alongB)))
                     .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
 
@@ -111,7 +123,7 @@ public final class ProductCatalog {
     public static final KernelFile MATMUL_NORM = file(
             "contraction/matmul_norm.cu",
             List.of("matmul_norm"),
-            Stream.of(DType.F16, DType.BF16)
+            HALVES.stream()
                     .flatMap(dtype -> NORM_COLUMNS.stream()
                             .flatMap(columns -> Stream.of(true, false).map(centred -> norm(dtype, centred, columns))))
                     .toList(),
@@ -131,6 +143,7 @@ public final class ProductCatalog {
                 GROUPED_MATMUL_WGMMA,
                 MATMUL_ROWS,
                 MATMUL_WGMMA,
+                MATMUL_PARTS,
                 MATMUL_NORM);
     }
 
@@ -165,6 +178,21 @@ public final class ProductCatalog {
      */
     public static KernelVariant ring(DType dtype, @Nullable UnaryFn fn, int columns, boolean alongB) {
         return warpgroups(dtype, fn)
+                .with("c" + columns, "TENON_COLUMNS=" + columns)
+                .with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
+    }
+
+    /**
+     * A variant of {@link #MATMUL_PARTS}.
+     *
+     * @param fn one of {@link #ROWS_FUNCTIONS}; null for none
+     * @param rows of tiles, 64 or 128
+     * @param columns of tiles, 64 or 128
+     * @param alongB whether the right operand lies along k
+     */
+    public static KernelVariant parts(DType dtype, @Nullable UnaryFn fn, int rows, int columns, boolean alongB) {
+        return warpgroups(dtype, fn)
+                .with("r" + rows, "TENON_ROWS=" + rows)
                 .with("c" + columns, "TENON_COLUMNS=" + columns)
                 .with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
     }

@@ -41,7 +41,7 @@ public final class GpuGroupedMatMulLowering {
         String refusal = switch (context.products()) {
             case PLAIN -> "the plain kernel is asked for";
             case NO_TENSOR_CORES -> "TENON_CUDA_WMMA is 0";
-            case BY_CHOICE, FEW_ROWS, ROWS, RING, TENSOR_CORES ->
+            case BY_CHOICE, FEW_ROWS, ROWS, RING, PARTS, TENSOR_CORES ->
                 MmaPlan.refusal(dtype, sizes.even(), context.precision(), device);
         };
         if (!refusal.isEmpty()) {

@@ -20,7 +20,6 @@ import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoWork;
-import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.tuning.Rival;
 import dev.tenon.nativelib.Switches;
@@ -239,7 +238,7 @@ public final class GpuMatMulLowering {
     /** How warpgroups make a product; null where they are not concerned. */
     private static WarpgroupProducts.@Nullable Answer warpgroups(
             MatMulChoice choice, Epilogue epilogue, DType dtype, MatMulShape shape, GpuLoweringContext context) {
-        boolean forced = context.products() == ProductForm.ROWS || context.products() == ProductForm.RING;
+        boolean forced = context.products().isOfWarpgroups();
         boolean library = switch (choice.tier()) {
             case MIXED, FUSED, BLAS -> !forced;
             case NONE, GEMV, WARPGROUPS, TENSOR_CORE, SCALAR -> false;

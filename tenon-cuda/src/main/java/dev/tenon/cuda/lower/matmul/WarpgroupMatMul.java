@@ -17,9 +17,6 @@ import java.util.List;
 
 /** A product by a kernel of warpgroups, with its activation where there is one. Thread-safe. */
 final class WarpgroupMatMul implements GpuStep {
-    /** Rows of a box of the left operand. */
-    static final int TILE = 128;
-
     /** Rows of a box of a right operand across k. */
     static final int HALF = 64;
 
@@ -47,14 +44,15 @@ final class WarpgroupMatMul implements GpuStep {
                         plan.sharedBytes());
         LaunchShape launch = LaunchShape.of(plan.blocks(), plan.threads())
                 .withSharedBytes(plan.sharedBytes())
+                .withCluster(plan.cluster())
                 .withProgrammatic();
         this.work = PreparedLaunch.of(kernel, launch)
-                .map(slots.a(), device, at -> map(dtype, at, shape.k(), shape.m(), TILE))
+                .map(slots.a(), device, at -> map(dtype, at, shape.k(), shape.m(), plan.leftRows()))
                 .map(
                         slots.b(),
                         device,
                         at -> shape.transposeB()
-                                ? map(dtype, at, shape.k(), shape.n(), TILE)
+                                ? map(dtype, at, shape.k(), shape.n(), plan.rightRows())
                                 : map(dtype, at, shape.n(), shape.k(), HALF))
                 .value(slots.bias())
                 .value(slots.y())

@@ -104,15 +104,23 @@ final class WarpgroupProducts {
             return Answer.refused(refusal);
         }
         boolean forced = form != ProductForm.BY_CHOICE;
-        String noRows = form == ProductForm.RING ? "matmul_wgmma is asked for" : RowsPlan.refusal(dtype, shape, forced);
-        String noRing =
-                form == ProductForm.ROWS ? "matmul_rows is asked for" : RingPlan.refusal(dtype, shape, device, forced);
+        String noRows = form == ProductForm.RING || form == ProductForm.PARTS
+                ? "others are asked for"
+                : RowsPlan.refusal(dtype, shape, forced);
+        String noRing = form == ProductForm.ROWS || form == ProductForm.PARTS
+                ? "others are asked for"
+                : RingPlan.refusal(dtype, shape, device, forced);
+        String noParts = form == ProductForm.BY_CHOICE || form == ProductForm.PARTS
+                ? PartsPlan.refusal(dtype, shape, device)
+                : "others are asked for";
         WarpgroupPlan rows = noRows.isEmpty() ? RowsPlan.of(dtype, shape, epilogue, device) : null;
         WarpgroupPlan ring = noRing.isEmpty() ? RingPlan.of(dtype, shape, device) : null;
-        WarpgroupPlan plan = sooner(rows, ring);
+        WarpgroupPlan parts = noParts.isEmpty() ? PartsPlan.of(shape, device) : null;
+        WarpgroupPlan plan = sooner(sooner(rows, ring), parts);
         if (plan == null) {
             String reason = noRows.isEmpty() ? "a block has too little shared memory" : noRows;
-            return Answer.refused("matmul_rows: " + reason + "; matmul_wgmma: " + noRing);
+            return Answer.refused(
+                    "matmul_rows: " + reason + "; matmul_wgmma: " + noRing + "; matmul_parts: " + noParts);
         }
         return new Answer(plan, "");
     }
@@ -152,7 +160,7 @@ final class WarpgroupProducts {
             DeviceProperties device,
             boolean specific,
             ProductForm form) {
-        if (form != ProductForm.BY_CHOICE && form != ProductForm.ROWS && form != ProductForm.RING) {
+        if (form != ProductForm.BY_CHOICE && !form.isOfWarpgroups()) {
             return "other products are asked for";
         }
         if (device.architecture().number() != CAPABILITY) {

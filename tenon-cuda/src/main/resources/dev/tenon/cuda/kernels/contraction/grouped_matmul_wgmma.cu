@@ -21,9 +21,6 @@ constexpr int UNITS = COLUMNS / 32;  // stored one a step
 #ifndef TENON_BAND
 #define TENON_BAND 12
 #endif
-#ifndef TENON_HALF
-#define TENON_HALF 1
-#endif
 constexpr int BAND = TENON_BAND;  // tiles one above the other that are made at a time, at most, so that what they read stays in the L2
 constexpr int MOST_GROUPS = 1024;
 
@@ -107,7 +104,7 @@ __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& ri
     Ring::Place place;
     for (; walk.there(); walk.next()) {
         walk.find();
-        bool low = TENON_HALF && walk.row_end - walk.row0 <= ROWS / 2;
+        bool low = walk.row_end - walk.row0 <= ROWS / 2;  // the other half is what was there before, and is not stored
         for (int step = 0; step < steps; step++) {
             await_phase(ring.free(place.stage), place.parity ^ 1);
             u32 barrier = ring.full(place.stage);
@@ -131,32 +128,10 @@ __device__ __forceinline__ void consume(Walk walk, T* y, int n, int steps, const
     auto as_is = [](KeptPair<T> pair) { return pair; };
     Ring::Place place;
     for (; walk.there(); walk.next()) {
-#if TENON_HALF
-        walk.find();
-        int below = __shfl_sync(0xffffffffu, walk.row_end - walk.row0 - own * 64, 0);
-        if (below <= 0) {
-#pragma unroll
-            for (int unit = 0; unit < UNITS; unit++) kept.store(y, n, unit, as_is);
-            kept.column0 = n;
-            if (threadIdx.x % GROUP == 0) {
-                Ring::Place at = place;
-                for (int step = 0; step < steps; step++) {
-                    await_phase(ring.full(at.stage), at.parity);
-                    arrive(ring.free(at.stage));
-                    at.next();
-                }
-            }
-            place.skip(steps);
-            meet_at(1, GROUP);
-            continue;
-        }
-#endif
         ring.multiply<true>(sums, place, own);
         u32 before = place.stage;
         place.next();
-#if !TENON_HALF
         walk.find();
-#endif
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
             ring.multiply<false>(sums, place, own);

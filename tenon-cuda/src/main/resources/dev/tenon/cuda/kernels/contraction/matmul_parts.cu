@@ -7,6 +7,7 @@
 // most one a step; steps: parts of 64 elements that cover k. Dynamic shared memory: 1024 bytes, STAGES (ROWS + COLUMNS) 128 and ROWS (COLUMNS + 8) 4.
 // left: boxes of ROWS rows of a, 64 elements each. right: boxes of b, of 64 rows of 64 elements.
 // Variants: TENON_T one of f16, bf16; TENON_FN a function; TENON_ROWS 64 or 128; TENON_COLUMNS 64 or 128; TENON_ALONG_B. Compiled for sm_90a alone.
+#include "kept_tile.cuh"
 #include "product_ring.cuh"
 #include "short_fn.cuh"
 
@@ -14,7 +15,7 @@ typedef TENON_T T;
 constexpr bool ALONG_B = TENON_ALONG_B;
 constexpr int ROWS = TENON_ROWS;
 constexpr int COLUMNS = TENON_COLUMNS;
-constexpr int STAGES = TENON_STAGES;
+constexpr int STAGES = ROWS + COLUMNS == 256 ? 4 : ROWS + COLUMNS == 192 ? 6 : 8;
 constexpr int CONSUMERS = ROWS * 2;
 constexpr int THREADS = CONSUMERS + 32;
 constexpr int LINE = COLUMNS + 8;  // of sums, in shared memory
@@ -22,23 +23,33 @@ constexpr int LINE = COLUMNS + 8;  // of sums, in shared memory
 #if __CUDA_ARCH_FEAT_SM90_ALL
 using Ring = ProductRing<T, COLUMNS, STAGES, ALONG_B, ROWS>;
 
+__device__ __forceinline__ float finished(float v, float p0, float p1) { return TENON_FN == 0 ? v : ShortFn<T, TENON_FN>::of(v, p0, p1); }
+
 __device__ __forceinline__ int in_cluster() {
     int rank;
     asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
     return rank;
 }
+
+__device__ __forceinline__ int of_cluster() {
+    int blocks;
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
+    return blocks;
+}
 #endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     TENON_NAME(matmul_parts)(TensorMap const __grid_constant__ left, TensorMap const __grid_constant__ right, const T* bias, T* y, i64 m, i64 n, i32 steps,
-                             i32 parts, float p0, float p1) {
+                             float p0, float p1) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
     TENON_DYNAMIC_SHARED(u8, dynamic);
     __shared__ u64 barriers[2 * STAGES];
+    __shared__ alignas(8) float biases[COLUMNS];
     u8* space = reinterpret_cast<u8*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024);
     float(*shared)[LINE] = reinterpret_cast<float(*)[LINE]>(space + STAGES * Ring::STAGE);
     Ring ring = {shared_address(space), shared_address(barriers)};
     int part = in_cluster();
+    int parts = of_cluster();
     int tile = static_cast<int>(blockIdx.x) / parts;
     int high = static_cast<int>(m + ROWS - 1) / ROWS;
     int row0 = tile % high * ROWS;
@@ -49,6 +60,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         ring.start();
         show_to_tensor_cores();
     }
+    if (threadIdx.x == CONSUMERS) {
+        prefetch_map(left);
+        prefetch_map(right);
+    }
     release_successor();
     await_predecessor();
     __syncthreads();
@@ -57,9 +72,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             Ring::Place place;
             for (int step = from; step < to; step++) ring.fetch<64>(left, right, step, row0, column0, place);
         }
+        if (parts == 1) return;
         __syncwarp();
     } else {
         int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);  // the same for all, which the compiler cannot know
+        if (threadIdx.x < COLUMNS) {
+            int column = column0 + static_cast<int>(threadIdx.x);
+            biases[threadIdx.x] = bias && column < n ? to_compute(bias[column]) : 0.0f;
+        }
         float sums[COLUMNS / 8][4];
         Ring::Place place;
         ring.multiply<true>(sums, place, own);
@@ -71,6 +91,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             ring.pass_on(place, before);
         }
         await_products<0>();
+        if (parts == 1) {
+            meet_at(1, CONSUMERS);
+            KeptTile<T, COLUMNS> kept(static_cast<int>(m), static_cast<int>(n));
+            kept.keep(row0 + own * 64, column0, [&](int j, int i) {
+                float2 add = *reinterpret_cast<const float2*>(biases + j * 8 + static_cast<int>(threadIdx.x) % 4 * 2);
+                return float2{finished(sums[j][2 * i] + add.x, p0, p1), finished(sums[j][2 * i + 1] + add.y, p0, p1)};
+            });
+#pragma unroll
+            for (int unit = 0; unit < COLUMNS / 32; unit++) kept.store(y, static_cast<int>(n), unit, [](KeptPair<T> pair) { return pair; });
+            return;
+        }
         int row = static_cast<int>(threadIdx.x) / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
 #pragma unroll
         for (int j = 0; j < COLUMNS / 8; j++) {
@@ -96,21 +127,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 all[v].x += more.x, all[v].y += more.y, all[v].z += more.z, all[v].w += more.w;
             }
         }
-        float* each = reinterpret_cast<float*>(all);
-        if (bias) {
-#pragma unroll
-            for (int e = 0; e < 8; e++) each[e] += to_compute(bias[column0 + column + e]);
-        }
+        const float* each = reinterpret_cast<const float*>(all);
+        const float* add = biases + column;
         u32 words[4];
 #pragma unroll
-        for (int e = 0; e < 4; e++) {
-            float low = each[2 * e];
-            float above = each[2 * e + 1];
-            if (TENON_FN != 0) {
-                low = ShortFn<T, TENON_FN>::of(low, p0, p1);
-                above = ShortFn<T, TENON_FN>::of(above, p0, p1);
-            }
-            words[e] = to_pair(low, above, T());
+        for (int e = 0; e < 8; e += 2) {
+            words[e / 2] = to_pair(finished(each[e] + add[e], p0, p1), finished(each[e + 1] + add[e + 1], p0, p1), T());
         }
         store_16(y + (row0 + row) * n + column0 + column, words);
     }

@@ -46,9 +46,10 @@ struct ProductRing {
         place.next();
     }
 
-    // Descriptors differ in their first word alone: units of 16 bytes may be added to it.
+    // Descriptors differ in their first word alone: units of 16 bytes may be added to it. In a cluster an address has the block's number in its
+    // upper bits, where a descriptor has the distance of atoms.
     static __device__ __forceinline__ u64 operand(u32 address) {
-        return static_cast<u64>(1024u >> 4 | 1u << 30) << 32 | static_cast<u32>(ATOM >> 4) << 16 | address >> 4;
+        return static_cast<u64>(1024u >> 4 | 1u << 30) << 32 | static_cast<u32>(ATOM >> 4) << 16 | (address & 0x3ffff) >> 4;
     }
 
     // Begins the products of a step, once its operands are there; `own`: the warpgroup's number, 0 or 1.

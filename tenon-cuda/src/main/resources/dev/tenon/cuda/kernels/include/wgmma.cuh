@@ -185,6 +185,9 @@ struct RingPlace {
     }
 };
 
+// Brings a map to where the copy engine looks for it.
+__device__ __forceinline__ void prefetch_map(const TensorMap& map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
+
 // Copies the map's box whose first element is (column, row) to shared memory, zeros for what lies outside the matrix; done when the barrier
 // has its bytes. Asked for by one thread. Barriers are shown to the copy engine first.
 __device__ __forceinline__ void copy_box(u32 shared, const TensorMap& map, i32 column, i32 row, u32 barrier) {
