@@ -20,10 +20,12 @@ record GroupedRing(RingTile form, int steps, int blocks, double microseconds) {
     private static final int RESERVED = 12 << 10; // what the kernel declares itself
 
     /** Microseconds of a launch, of the table of groups, and of a block's first operands. */
-    private static final double START = 5;
+    private static final double START = 4;
 
-    /** Bytes a microsecond that memory brings. */
-    private static final double BYTES = 3.6e6;
+    /** Bytes a microsecond that memory brings, and what products take beside that. */
+    private static final double BYTES = 4.2e6;
+
+    private static final double BESIDE = 0.05;
 
     /** Why groups of rows are not multiplied so; empty where they are. */
     static String refusal(DType dtype, GroupedSizes sizes, DeviceProperties device, boolean specific) {
@@ -75,7 +77,8 @@ record GroupedRing(RingTile form, int steps, int blocks, double microseconds) {
         int steps = form.steps(dtype, sizes.k());
         double products = form.microseconds(Math.ceilDiv(tiles, multiprocessors), steps);
         double elements = held * sizes.k() * sizes.n() + (double) sizes.rows() * (sizes.k() + sizes.n());
-        double time = START + Math.max(products, elements / (BYTES / dtype.bytes()));
+        double memory = elements / (BYTES / dtype.bytes());
+        double time = START + Math.max(products, memory + BESIDE * products);
         return new GroupedRing(form, steps, sizes.blocks(RingTile.ROWS, form.columns(), multiprocessors), time);
     }
 

@@ -27,10 +27,13 @@ record PartsPlan(PartsTile tile, int steps, int parts, int blocks, double micros
     private static final int LEAST_COLUMNS = 8; // that a block adds up
     private static final int MOST_TILES = 1 << 20;
 
-    /** Microseconds of a launch with its first operands and last results, and of a cluster's sums. */
-    private static final double START = 4.0;
+    /** Microseconds of a launch with its first operands and last results. */
+    private static final double START = 3.4;
 
-    private static final double MEETING = 0.8;
+    /** Of blocks behind the first of a multiprocessor, and of adding up a part. */
+    private static final double ROUND = 1.7;
+
+    private static final double PART = 0.25;
 
     /** Why a product of whole chunks is not made so; empty where it is. */
     static String refusal(DType dtype, MatMulShape shape, DeviceProperties device) {
@@ -76,7 +79,10 @@ record PartsPlan(PartsTile tile, int steps, int parts, int blocks, double micros
         }
         int blocks = (int) tiles(tile, shape) * parts;
         double rounds = Math.ceil((double) blocks / device.multiprocessors());
-        double time = START + rounds * Math.ceilDiv(steps, parts) * tile.step() + (parts == 1 ? 0 : MEETING);
+        double time = START
+                + rounds * Math.ceilDiv(steps, parts) * tile.step()
+                + (rounds - 1) * ROUND
+                + (parts == 1 ? 0 : parts * PART);
         return new PartsPlan(tile, steps, parts, blocks, time);
     }
 

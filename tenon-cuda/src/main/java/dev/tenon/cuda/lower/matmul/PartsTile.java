@@ -11,13 +11,9 @@ import java.util.List;
  * @param step microseconds of a step
  */
 record PartsTile(int rows, int columns, int stages, double step) {
-    static final PartsTile SMALLEST = new PartsTile(64, 64, 8, 0.30);
+    static final PartsTile SMALLEST = new PartsTile(64, 64, 8, 0.16);
 
-    static final List<PartsTile> ALL = List.of(
-            SMALLEST,
-            new PartsTile(64, 128, 6, 0.36),
-            new PartsTile(128, 64, 6, 0.36),
-            new PartsTile(128, 128, 4, 0.42));
+    static final List<PartsTile> ALL = List.of(SMALLEST, new PartsTile(128, 64, 6, 0.21));
 
     private static final int LINE = 128; // bytes of a step, per row and column
     private static final int BOUNDARY = 1024;

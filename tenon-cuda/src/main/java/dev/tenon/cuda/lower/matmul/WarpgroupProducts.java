@@ -10,9 +10,9 @@ import dev.tenon.cuda.port.DeviceProperties;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which products of f16, bf16 and TF32 are made by kernels of warpgroups: those whose activation a library would leave to a second pass over
- * its result, and all where no library is, where a model of time finds that sooner. Pure arithmetic, its constants
- * measured on an H200.
+ * Which products of f16, bf16 and TF32 are made by kernels of warpgroups: those whose activation a library would leave
+ * to a second pass over its result, and all where no library is, where a model of time finds that sooner. Pure
+ * arithmetic, its constants measured on an H200.
  */
 final class WarpgroupProducts {
     private static final int CAPABILITY = 90;

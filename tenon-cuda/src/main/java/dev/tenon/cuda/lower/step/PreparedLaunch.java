@@ -69,7 +69,7 @@ public final class PreparedLaunch implements LaunchStep.Work {
             return slot < 0 ? none() : argument((frame, slab) -> slab.add(frame.at(slot)));
         }
 
-        /** How bulk copies see a value, as a device encodes it: anew where the value's address is not that of before. */
+        /** How bulk copies see a value, as a device encodes it: anew where its address is not that of before. */
         public Builder map(int slot, GpuContext device, LongFunction<TensorMap> at) {
             AtomicReference<@Nullable Encoded> last = new AtomicReference<>();
             return argument((frame, slab) -> {

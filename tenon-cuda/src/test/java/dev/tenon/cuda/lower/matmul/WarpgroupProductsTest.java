@@ -121,6 +121,21 @@ class WarpgroupProductsTest {
     }
 
     @Test
+    void fewTilesAreSharedByBlocks() {
+        WarpgroupPlan gelu = WarpgroupProducts.of(
+                        DType.F16, shape(128, 3072, 768), GELU, H200, true, ProductForm.BY_CHOICE)
+                .plan();
+        assertThat(gelu).isNotNull();
+        assertThat(gelu.text()).isEqualTo("matmul_parts, tiles of 64x64");
+        assertThat(gelu.blocks()).isEqualTo(96);
+        PartsPlan deep = PartsPlan.of(shape(128, 768, 3072), H200);
+        assertThat(deep.text()).isEqualTo("matmul_parts, tiles of 64x64, 4 parts of k");
+        assertThat(deep.blocks()).isEqualTo(96);
+        assertThat(deep.cluster()).isEqualTo(4);
+        assertThat(deep.leftRows()).isEqualTo(64);
+    }
+
+    @Test
     void longSumsPassThroughTheRing() {
         WarpgroupPlan plan = WarpgroupProducts.of(
                         DType.F16, shape(32768, 3072, 768), GELU, H200, true, ProductForm.BY_CHOICE)
@@ -142,11 +157,12 @@ class WarpgroupProductsTest {
 
     @Test
     void refusalsNameTheReason() {
-        assertThat(refusal(shape(100, 3072, 768)))
+        assertThat(WarpgroupProducts.of(DType.F16, shape(100, 3072, 768), GELU, H200, true, ProductForm.ROWS)
+                        .refusal())
                 .contains("matmul_rows: sums of 768 elements")
-                .contains("matmul_wgmma: 100 rows");
+                .contains("matmul_wgmma: others are asked for");
         assertThat(refusal(shape(4096, 3072, 769))).contains("it takes multiples of 8");
-        assertThat(refusal(shape(512, 1536, 384))).contains("us by the model");
+        assertThat(refusal(shape(16, 384, 8192))).contains("us by the model");
         assertThat(WarpgroupProducts.of(DType.F16, shape(32768, 1536, 384), GELU, H200, false, ProductForm.BY_CHOICE)
                         .refusal())
                 .isEqualTo("no compiler for sm_90a");
