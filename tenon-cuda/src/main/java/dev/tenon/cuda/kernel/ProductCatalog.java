@@ -102,20 +102,12 @@ public final class ProductCatalog {
                     .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
 
-    /** Rows, and columns, of tiles that {@link #MATMUL_PARTS} is compiled for. */
-    private static final List<Integer> PARTS_SIDES = List.of(64, 128);
-
     public static final KernelFile MATMUL_PARTS = file(
             "contraction/matmul_parts.cu",
             List.of("matmul_parts"),
-            PARTS_SIDES.stream()
-                    .flatMap(rows -> warpgroups(
-                            HALVES,
-                            PARTS_SIDES,
-                            List.of(true, false),
-                            (dtype, fn, columns, alongB) -> parts(dtype, fn, rows, columns, alongB)))
+            warpgroups(HALVES, List.of(0), List.of(true, false), (dtype, fn, _, alongB) -> parts(dtype, fn, alongB))
                     .toList(),
-            List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
+            List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32, POINTER));
 
     /** Columns of tiles that {@link #MATMUL_NORM} is compiled for. */
     private static final List<Integer> NORM_COLUMNS = List.of(128, 192, 256);
@@ -186,15 +178,10 @@ public final class ProductCatalog {
      * A variant of {@link #MATMUL_PARTS}.
      *
      * @param fn one of {@link #ROWS_FUNCTIONS}; null for none
-     * @param rows of tiles, 64 or 128
-     * @param columns of tiles, 64 or 128
      * @param alongB whether the right operand lies along k
      */
-    public static KernelVariant parts(DType dtype, @Nullable UnaryFn fn, int rows, int columns, boolean alongB) {
-        return warpgroups(dtype, fn)
-                .with("r" + rows, "TENON_ROWS=" + rows)
-                .with("c" + columns, "TENON_COLUMNS=" + columns)
-                .with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
+    public static KernelVariant parts(DType dtype, @Nullable UnaryFn fn, boolean alongB) {
+        return warpgroups(dtype, fn).with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
     }
 
     /**

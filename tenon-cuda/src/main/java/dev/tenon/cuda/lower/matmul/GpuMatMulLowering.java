@@ -275,12 +275,14 @@ public final class GpuMatMulLowering {
     private static @Nullable Rival rival(
             MatMulChoice choice, Asked asked, WarpgroupPlan plan, GpuLoweringContext context) {
         MatMulShape shape = asked.shape;
-        Slots slots = new Slots(0, 1, asked.epilogue.bias() ? 2 : -1, -1, 3);
+        Slots slots = new Slots(0, 1, asked.epilogue.bias() ? 2 : -1, asked.epilogue.residual() ? 4 : -1, 3);
+        long results = SizeMath.product("matmul", shape.m(), shape.n());
         List<Long> bytes = Stream.of(
                         SizeMath.product("matmul", shape.m(), shape.k()),
                         SizeMath.product("matmul", shape.k(), shape.n()),
                         shape.n(),
-                        SizeMath.product("matmul", shape.m(), shape.n()))
+                        results,
+                        asked.epilogue.residual() ? results : 0)
                 .map(asked.dtype::bytesFor)
                 .toList();
         return context.rival(

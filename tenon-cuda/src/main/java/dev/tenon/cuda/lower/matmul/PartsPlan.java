@@ -14,76 +14,71 @@ import org.jspecify.annotations.Nullable;
  * How {@code matmul_parts} makes a product of few tiles, whose sums the blocks of a cluster share: pure arithmetic, its
  * constants measured on an H200.
  *
- * @param tile of a cluster
  * @param steps of 64 elements
  * @param parts of them, a block each
  * @param blocks of the launch
  * @param microseconds that it takes by the model
  */
-record PartsPlan(PartsTile tile, int steps, int parts, int blocks, double microseconds) implements WarpgroupPlan {
-    private static final int STEP = 64;
+record PartsPlan(int steps, int parts, int blocks, double microseconds) implements WarpgroupPlan {
+    private static final int THREADS = 160;
+    private static final int SIDE = 64; // of a tile, and elements of a step
+    private static final int LINE = 128; // bytes of a step, per row and column
+    private static final int STAGES = 8;
+    private static final int PADDING = 8;
+    private static final int SHARED = 1024 + STAGES * 2 * SIDE * LINE + SIDE * (SIDE + PADDING) * Float.BYTES;
     private static final int RESERVED = 1024; // what the kernel declares itself
     private static final int MOST_PARTS = 8;
-    private static final int LEAST_COLUMNS = 8; // that a block adds up
     private static final int MOST_TILES = 1 << 20;
 
-    /** Microseconds of a launch with its first operands and last results. */
-    private static final double START = 3.4;
+    /** Microseconds of a launch with its first operands and last results, and of a step. */
+    private static final double START = 1.7;
 
-    /** Of blocks behind the first of a multiprocessor, and of adding up a part. */
-    private static final double ROUND = 1.7;
+    private static final double STEP = 0.155;
 
-    private static final double PART = 0.25;
+    /** Of each block behind the first of a multiprocessor; of a cluster's meeting, and for each of its blocks. */
+    private static final double ROUND = 3.5;
+
+    private static final double MEETING = 1.3;
+    private static final double PART = 0.22;
 
     /** Why a product of whole chunks is not made so; empty where it is. */
     static String refusal(DType dtype, MatMulShape shape, DeviceProperties device) {
         if (dtype == DType.F32) {
             return "it takes f16 and bf16";
         }
-        if (tiles(PartsTile.SMALLEST, shape) > MOST_TILES || shape.k() > Integer.MAX_VALUE / 2) {
-            return "there are too many tiles";
+        if (tiles(shape) > MOST_TILES || shape.k() > Integer.MAX_VALUE / 2) {
+            return "there are more than " + MOST_TILES + " tiles";
         }
-        return fits(PartsTile.SMALLEST, device) ? "" : "a block has too little shared memory";
+        return SHARED + RESERVED <= device.sharedBytesPerBlockOptIn() ? "" : "a block has too little shared memory";
     }
 
-    private static boolean fits(PartsTile tile, DeviceProperties device) {
-        return tile.sharedBytes() + RESERVED <= device.sharedBytesPerBlockOptIn();
-    }
-
-    private static long tiles(PartsTile tile, MatMulShape shape) {
-        return SizeMath.product(
-                "matmul", Math.ceilDiv(shape.m(), (long) tile.rows()), Math.ceilDiv(shape.n(), (long) tile.columns()));
+    private static long tiles(MatMulShape shape) {
+        return SizeMath.product("matmul", Math.ceilDiv(shape.m(), (long) SIDE), Math.ceilDiv(shape.n(), (long) SIDE));
     }
 
     /** The fastest plan of a product that is not refused. */
     static PartsPlan of(MatMulShape shape, DeviceProperties device) {
-        PartsPlan best = null;
-        for (PartsTile tile : PartsTile.ALL) {
-            for (int parts = 1; fits(tile, device) && parts <= MOST_PARTS; parts *= 2) {
-                PartsPlan plan = of(tile, parts, shape, device);
-                if (plan != null && (best == null || plan.microseconds < best.microseconds)) {
-                    best = plan;
-                }
+        int steps = (int) Math.ceilDiv(shape.k(), (long) SIDE);
+        int tiles = (int) tiles(shape);
+        PartsPlan best = of(steps, 1, tiles, device.multiprocessors());
+        for (int parts = 2; parts <= Math.min(steps, MOST_PARTS); parts *= 2) {
+            PartsPlan plan = of(steps, parts, tiles, device.multiprocessors());
+            // clusters wait until all their blocks have room
+            if (plan.blocks <= device.multiprocessors() && plan.microseconds < best.microseconds) {
+                best = plan;
             }
-        }
-        if (best == null) {
-            throw new IllegalStateException("no tile fits " + shape);
         }
         return best;
     }
 
-    private static @Nullable PartsPlan of(PartsTile tile, int parts, MatMulShape shape, DeviceProperties device) {
-        int steps = (int) Math.ceilDiv(shape.k(), (long) STEP);
-        if (parts > steps || tile.columns() / parts < LEAST_COLUMNS) {
-            return null;
-        }
-        int blocks = (int) tiles(tile, shape) * parts;
-        double rounds = Math.ceil((double) blocks / device.multiprocessors());
+    private static PartsPlan of(int steps, int parts, int tiles, int multiprocessors) {
+        int blocks = tiles * parts;
+        int rounds = Math.ceilDiv(blocks, multiprocessors);
         double time = START
-                + rounds * Math.ceilDiv(steps, parts) * tile.step()
+                + (double) rounds * Math.ceilDiv(steps, parts) * STEP
                 + (rounds - 1) * ROUND
-                + (parts == 1 ? 0 : parts * PART);
-        return new PartsPlan(tile, steps, parts, blocks, time);
+                + (parts == 1 ? 0 : MEETING + parts * PART);
+        return new PartsPlan(steps, parts, blocks, time);
     }
 
     @Override
@@ -98,12 +93,12 @@ record PartsPlan(PartsTile tile, int steps, int parts, int blocks, double micros
 
     @Override
     public KernelVariant variant(DType dtype, @Nullable UnaryFn fn, boolean alongB) {
-        return ProductCatalog.parts(dtype, fn, tile.rows(), tile.columns(), alongB);
+        return ProductCatalog.parts(dtype, fn, alongB);
     }
 
     @Override
     public int threads() {
-        return tile.threads();
+        return THREADS;
     }
 
     @Override
@@ -113,17 +108,22 @@ record PartsPlan(PartsTile tile, int steps, int parts, int blocks, double micros
 
     @Override
     public int leftRows() {
-        return tile.rows();
+        return SIDE;
     }
 
     @Override
     public int rightRows() {
-        return STEP;
+        return SIDE;
+    }
+
+    @Override
+    public boolean takesResidual() {
+        return true;
     }
 
     @Override
     public int sharedBytes() {
-        return tile.sharedBytes();
+        return SHARED;
     }
 
     @Override
@@ -131,9 +131,9 @@ record PartsPlan(PartsTile tile, int steps, int parts, int blocks, double micros
         return steps;
     }
 
-    /** {@code matmul_parts, tiles of 64x64, 4 parts of k}. */
+    /** {@code matmul_parts, 4 parts of k}. */
     @Override
     public String text() {
-        return kernel() + ", tiles of " + tile + (parts == 1 ? "" : ", " + parts + " parts of k");
+        return kernel() + (parts == 1 ? "" : ", " + parts + " parts of k");
     }
 }

@@ -46,7 +46,7 @@ final class WarpgroupMatMul implements GpuStep {
                 .withSharedBytes(plan.sharedBytes())
                 .withCluster(plan.cluster())
                 .withProgrammatic();
-        this.work = PreparedLaunch.of(kernel, launch)
+        PreparedLaunch.Builder work = PreparedLaunch.of(kernel, launch)
                 .map(slots.a(), device, at -> map(dtype, at, shape.k(), shape.m(), plan.leftRows()))
                 .map(
                         slots.b(),
@@ -59,8 +59,8 @@ final class WarpgroupMatMul implements GpuStep {
                 .addAll(shape.m(), shape.n())
                 .add(plan.detail())
                 .compute(DType.F32, function == null ? 0 : function.alpha())
-                .compute(DType.F32, function == null ? 0 : function.beta())
-                .build();
+                .compute(DType.F32, function == null ? 0 : function.beta());
+        this.work = (plan.takesResidual() ? work.value(slots.residual()) : work).build();
     }
 
     @Override

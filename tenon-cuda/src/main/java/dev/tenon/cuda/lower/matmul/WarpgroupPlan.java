@@ -38,6 +38,11 @@ sealed interface WarpgroupPlan permits RowsPlan, RingPlan, PartsPlan {
         return BOX;
     }
 
+    /** Whether its kernel adds a residual, behind the function. */
+    default boolean takesResidual() {
+        return false;
+    }
+
     /** Dynamic shared memory of a block. */
     int sharedBytes();
 

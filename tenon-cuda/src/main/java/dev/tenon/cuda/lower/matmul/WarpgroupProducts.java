@@ -7,6 +7,8 @@ import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.port.DeviceProperties;
+import dev.tenon.nativelib.Switches;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * arithmetic, its constants measured on an H200.
  */
 final class WarpgroupProducts {
+    /** Whether those are chosen that have not been measured yet: of TF32, with residuals, in tiles of 192 columns. */
+    private static final boolean ALL = Switches.on("TENON_WARPGROUPS_ALL", false);
+
     private static final int CAPABILITY = 90;
     private static final int CHUNK = 16;
 
@@ -25,6 +30,9 @@ final class WarpgroupProducts {
     private static final double PRODUCTS = 280e6;
 
     private static final double TF32_PRODUCTS = 175e6;
+
+    /** Of a library's tile, for each product of a sum, where tiles are few. */
+    private static final double DEPTH = 0.1 / 64;
 
     static final double BYTES = 3.2e6;
     private static final double SHORT_RESULTS = 0.85e6;
@@ -104,17 +112,15 @@ final class WarpgroupProducts {
             return Answer.refused(refusal);
         }
         boolean forced = form != ProductForm.BY_CHOICE;
-        String noRows = form == ProductForm.RING || form == ProductForm.PARTS
-                ? "others are asked for"
-                : RowsPlan.refusal(dtype, shape, forced);
-        String noRing = form == ProductForm.ROWS || form == ProductForm.PARTS
-                ? "others are asked for"
-                : RingPlan.refusal(dtype, shape, device, forced);
-        String noParts = form == ProductForm.BY_CHOICE || form == ProductForm.PARTS
-                ? PartsPlan.refusal(dtype, shape, device)
-                : "others are asked for";
+        boolean all = forced || ALL;
+        String residual = epilogue.residual() ? "it adds no residual" : "";
+        String noRows = first(unasked(form, ProductForm.ROWS), residual, () -> RowsPlan.refusal(dtype, shape, forced));
+        String noRing =
+                first(unasked(form, ProductForm.RING), residual, () -> RingPlan.refusal(dtype, shape, device, forced));
+        String noParts = first(
+                unasked(form, ProductForm.PARTS), all ? "" : residual, () -> PartsPlan.refusal(dtype, shape, device));
         WarpgroupPlan rows = noRows.isEmpty() ? RowsPlan.of(dtype, shape, epilogue, device) : null;
-        WarpgroupPlan ring = noRing.isEmpty() ? RingPlan.of(dtype, shape, device) : null;
+        WarpgroupPlan ring = noRing.isEmpty() ? RingPlan.of(dtype, shape, device, all) : null;
         WarpgroupPlan parts = noParts.isEmpty() ? PartsPlan.of(shape, device) : null;
         WarpgroupPlan plan = sooner(sooner(rows, ring), parts);
         if (plan == null) {
@@ -123,6 +129,14 @@ final class WarpgroupProducts {
                     "matmul_rows: " + reason + "; matmul_wgmma: " + noRing + "; matmul_parts: " + noParts);
         }
         return new Answer(plan, "");
+    }
+
+    private static String unasked(ProductForm asked, ProductForm own) {
+        return asked == ProductForm.BY_CHOICE || asked == own ? "" : "others are asked for";
+    }
+
+    private static String first(String one, String other, Supplier<String> last) {
+        return one.isEmpty() ? other.isEmpty() ? last.get() : other : one;
     }
 
     /**
@@ -143,7 +157,7 @@ final class WarpgroupProducts {
         WarpgroupPlan plan = concerns
                 ? planned(dtype, shape, epilogue, device, specific, form).plan()
                 : null;
-        return plan != null && plan.microseconds() < FAR * library(dtype, shape, false) ? plan : null;
+        return plan != null && plan.microseconds() < FAR * library(dtype, shape, epilogue.residual()) ? plan : null;
     }
 
     private static @Nullable WarpgroupPlan sooner(@Nullable WarpgroupPlan one, @Nullable WarpgroupPlan other) {
@@ -169,8 +183,11 @@ final class WarpgroupProducts {
         if (!specific) {
             return "no compiler for sm_90a";
         }
-        if (!shape.batch().isEmpty() || shape.transposeA() || epilogue.residual()) {
-            return "it takes one matrix along k and no residual";
+        if (!shape.batch().isEmpty() || shape.transposeA() || epilogue.residualFirst()) {
+            return "it takes one matrix along k and no residual before the function";
+        }
+        if (dtype == DType.F32 && form == ProductForm.BY_CHOICE && !ALL) {
+            return "it is not chosen for TF32 unless TENON_WARPGROUPS_ALL is 1";
         }
         if (dtype == DType.F32 && !shape.transposeB()) {
             return "TF32 operands lie along k";
@@ -189,7 +206,7 @@ final class WarpgroupProducts {
         double results = (double) shape.m() * shape.n();
         double rate = dtype == DType.F32 ? F32_RESULTS : isShort(dtype, epilogue) ? SHORT_RESULTS : RESULTS;
         double pass = results / rate;
-        return library(dtype, shape, false) + LAUNCH + pass;
+        return library(dtype, shape, epilogue.residual()) + LAUNCH + pass;
     }
 
     /** Microseconds of a library's launch. */
@@ -197,7 +214,7 @@ final class WarpgroupProducts {
         double results = (double) shape.m() * shape.n();
         double elements = results * (residual ? 2 : 1) + (double) (shape.m() + shape.n()) * shape.k();
         double products = results * shape.k() / (dtype == DType.F32 ? TF32_PRODUCTS : PRODUCTS);
-        return LAUNCH + Math.max(products, elements / (BYTES / dtype.bytes()));
+        return LAUNCH + Math.max(Math.max(products, shape.k() * DEPTH), elements / (BYTES / dtype.bytes()));
     }
 
     /** Whether the kernels have the function in few instructions: {@code short_fn.cuh}. */

@@ -1,14 +1,16 @@
-// y = fn(a b + bias) by products of warpgroups (sm_90a): blocks stay and go over tiles of 128 rows and COLUMNS columns, whose parts of 64 elements
+// y = fn(a b + bias) by products of warpgroups (sm_90a): blocks stay and go over tiles of 128 rows and COLUMNS columns, whose parts of 128 bytes
 // of k pass through a ring. The copy engine fetches, asked by one thread of the first warpgroup, which runs ahead into the next tile. The two others
-// make 64 rows each. A tile's sums are rounded with their bias and kept in half the registers; the function is applied and results are stored while
+// make 64 rows each. A tile's sums with their bias are kept, halves rounded in half the registers; the function is applied and results are stored while
 // the tensor cores make the next tile, 32 columns a step. Behind 768 elements of k and gelu that takes 7 us a tile, one after the other 12.
 //
-// a [m,k], y [m,n], rows on 16-byte boundaries; b [n,k] (ALONG_B) or [k,n], likewise; bias [n] may be null. fn takes p0 and p1. Sums in f32; with a
-// function two roundings, before it and behind it.
+// a [m,k], y [m,n], rows on 16-byte boundaries; b [n,k] (ALONG_B) or [k,n], likewise; bias [n] may be null. fn takes p0 and p1. Sums in f32; halves
+// with a function are rounded twice, before it and behind it.
 //
-// Launch: 384 threads; any number of blocks; steps: parts of 64 elements that cover k, at least COLUMNS / 32 + 1. Dynamic shared memory: 1024 bytes and STAGES (128 + COLUMNS) 128.
-// left: boxes of 128 rows of a, 64 elements each. right: boxes of b, of 128 rows of 64 elements, or of 64 rows of 64 elements.
-// Variants: TENON_T one of f16, bf16; TENON_FN a function; TENON_COLUMNS 128 or 256; TENON_ALONG_B. Compiled for sm_90a alone.
+// Launch: 384 threads; any number of blocks; steps: parts of 128 bytes that cover k, at least COLUMNS / 32 + 1. Dynamic shared memory: 1024 bytes and
+// STAGES (128 + COLUMNS) 128.
+// left: boxes of 128 rows of a, 128 bytes each. right: boxes of b, of 128 rows of 128 bytes (ALONG_B; of 64 for 192 columns), or of 64 rows of 64 elements.
+// Variants: TENON_T one of f16, bf16, float (TF32, ALONG_B, at most 192 columns); TENON_FN a function; TENON_COLUMNS 128, 192 or 256; TENON_ALONG_B. Compiled for
+// sm_90a alone.
 #include "kept_tile.cuh"
 #include "product_ring.cuh"
 #include "short_fn.cuh"
@@ -18,7 +20,8 @@ constexpr bool ALONG_B = TENON_ALONG_B;
 constexpr int COLUMNS = TENON_COLUMNS;
 constexpr int STAGES = COLUMNS == 256 ? 4 : COLUMNS == 192 ? 5 : 6;
 constexpr int ROWS = 128;
-constexpr int GROUP = 128;  // threads of a warpgroup
+constexpr int BOX = ALONG_B && COLUMNS % 128 == 0 ? 128 : 64;  // columns of b
+constexpr int GROUP = 128;                                     // threads of a warpgroup
 constexpr int THREADS = 3 * GROUP;
 constexpr int UNITS = COLUMNS / 32;  // stored one a step
 constexpr int BAND = 8;              // tiles one above the other that are made at a time, so that what they read stays in the L2
@@ -62,7 +65,7 @@ struct Walk {
 __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& right, const Problem& problem, const Ring& ring) {
     Ring::Place place;
     for (Walk walk(problem); walk.there(); walk.next()) {
-        for (int step = 0; step < problem.steps; step++) ring.fetch<ALONG_B ? 128 : 64>(left, right, step, walk.row0, walk.column0, place);
+        for (int step = 0; step < problem.steps; step++) ring.fetch<BOX>(left, right, step, walk.row0, walk.column0, place);
     }
 }
 

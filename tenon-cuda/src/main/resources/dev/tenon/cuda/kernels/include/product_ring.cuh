@@ -33,6 +33,7 @@ struct ProductRing {
     // Fetches the parts of a and b at one step; BOX: columns of a box of b.
     template <int BOX>
     __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& right, int step, int row0, int column0, Place& place) const {
+        static_assert(COLUMNS % BOX == 0, "boxes fill the stage");
         await_phase(free(place.stage), place.parity ^ 1);
         u32 barrier = full(place.stage);
         u32 to = ring + place.stage * STAGE;
