@@ -55,7 +55,7 @@ final class ProductCases {
 
     /** The same of {@code matmul_parts}: one step and many, parts of unequal length, parts of tiles. */
     private static final long[][] PARTS = {
-        {1, 8, 8}, {128, 768, 768}, {65, 200, 456}, {100, 3072, 136}, {300, 72, 3080}, {520, 1544, 264}
+        {1, 8, 8}, {65, 200, 456}, {264, 1544, 72}, {330, 600, 1608}, {190, 600, 1608}, {130, 72, 3080}
     };
 
     /** m, n, k of few rows, weights of whole chunks and not. */
@@ -156,9 +156,10 @@ final class ProductCases {
         functions.add(null);
         for (UnaryFn fn : functions) {
             for (long[] size : sizes) {
-                for (boolean bias : new boolean[] {false, true}) {
+                for (boolean more : new boolean[] {false, true}) {
                     Unary activation = fn == UnaryFn.SILU ? new Unary(fn, 1.5, 0) : fn == null ? null : Unary.of(fn);
-                    MatMul op = new MatMul(false, alongB, new Epilogue(bias, activation, false, false));
+                    Epilogue epilogue = new Epilogue(more, activation, more && form == ProductForm.PARTS, false);
+                    MatMul op = new MatMul(false, alongB, epilogue);
                     cases.add(new KernelCase(
                             kernel,
                             dtype + " " + Arrays.toString(size) + " " + op,
