@@ -51,7 +51,7 @@ public final class GpuGroupedMatMulLowering {
         MmaPlan tiles = MmaPlan.unsplit(dtype, sizes.even(), device, specific, context.tile());
         boolean chosen = context.products() == ProductForm.BY_CHOICE && context.tile() == null;
         String noRing = chosen || context.products() == ProductForm.RING
-                ? GroupedRing.refusal(dtype, sizes, device, specific)
+                ? GroupedRing.refusal(dtype, sizes, device, specific, !chosen)
                 : "other products are asked for";
         if (noRing.isEmpty()) {
             GroupedRing ring = GroupedRing.of(dtype, sizes, device);

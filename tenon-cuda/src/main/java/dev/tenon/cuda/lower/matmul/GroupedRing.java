@@ -17,6 +17,11 @@ import java.util.Comparator;
 record GroupedRing(RingTile form, int steps, int blocks, double microseconds) {
     private static final int CAPABILITY = 90;
     private static final int PACK = 8;
+    private static final int MOST_PLACES = Integer.MAX_VALUE / 2;
+
+    /** Of a group, at the mean: with fewer, memory sets the time, and other tiles take as long. */
+    private static final long LEAST_ROWS = 32;
+
     private static final int RESERVED = 12 << 10; // what the kernel declares itself
 
     /** Microseconds of a launch, of the table of groups, and of a block's first operands. */
@@ -28,7 +33,10 @@ record GroupedRing(RingTile form, int steps, int blocks, double microseconds) {
     private static final double BESIDE = 0.05;
 
     /** Why groups of rows are not multiplied so; empty where they are. */
-    static String refusal(DType dtype, GroupedSizes sizes, DeviceProperties device, boolean specific) {
+    static String refusal(DType dtype, GroupedSizes sizes, DeviceProperties device, boolean specific, boolean forced) {
+        if (!forced && sizes.rows() < sizes.groups() * LEAST_ROWS) {
+            return sizes.rows() + " rows for " + sizes.groups() + " groups; it takes " + LEAST_ROWS + " for each";
+        }
         if (dtype != DType.F16 && dtype != DType.BF16) {
             return "it takes f16 and bf16, not " + dtype;
         }
@@ -45,9 +53,9 @@ record GroupedRing(RingTile form, int steps, int blocks, double microseconds) {
             return sizes.groups() + " groups; it takes " + ProductCatalog.MOST_GROUPS;
         }
         double least = RingTile.STORED_BESIDE.getLast().columns();
-        boolean counted = Math.max(sizes.rows(), Math.max(sizes.n(), sizes.k())) <= Integer.MAX_VALUE / 2
+        boolean counted = Math.max(sizes.rows(), Math.max(sizes.n(), sizes.k())) <= MOST_PLACES
                 && ((double) sizes.rows() / RingTile.ROWS + sizes.groups()) * Math.ceil(sizes.n() / least)
-                        <= Integer.MAX_VALUE / 2;
+                        <= MOST_PLACES;
         if (!counted) {
             return "places are counted in 32 bits";
         }
