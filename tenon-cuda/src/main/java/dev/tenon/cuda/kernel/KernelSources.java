@@ -35,6 +35,7 @@ public final class KernelSources {
             "mma_tile.cuh",
             "wgmma.cuh",
             "product_ring.cuh",
+            "kept_tile.cuh",
             "plain_tile.cuh",
             "groups.cuh",
             "row_rules.cuh",
