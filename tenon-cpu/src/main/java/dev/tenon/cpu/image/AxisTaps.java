@@ -1,6 +1,8 @@
 package dev.tenon.cpu.image;
 
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.image.ResizeTaps;
+import dev.tenon.cpu.machine.BlendTaps;
 
 /** The taps of one axis as flat arrays; an element without any has the extrapolation value. */
 final class AxisTaps {
@@ -51,6 +53,11 @@ final class AxisTaps {
 
     float weightF32(int tap) {
         return weightsF32[tap];
+    }
+
+    /** The taps of rows of so many floats. */
+    BlendTaps rows(long floats) {
+        return new BlendTaps(starts, indices, weightsF32, SizeMath.product("resize", floats, 4));
     }
 
     /** Whether each element is that of the same index. */

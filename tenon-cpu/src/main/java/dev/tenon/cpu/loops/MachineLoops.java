@@ -2,6 +2,8 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cpu.machine.BlendKernel;
+import dev.tenon.cpu.machine.BlendTaps;
 import dev.tenon.cpu.machine.CallableCode;
 import dev.tenon.cpu.machine.MachineRows;
 import dev.tenon.cpu.machine.Matrix;
@@ -46,7 +48,8 @@ public final class MachineLoops extends LoopsOverOthers {
             MachineRows rows,
             SoftmaxKernel softmax,
             NormKernel norm,
-            PanelKernel panel) {}
+            PanelKernel panel,
+            BlendKernel blend) {}
 
     private MachineLoops(Kernels kernels, Loops others) {
         super(others);
@@ -67,7 +70,8 @@ public final class MachineLoops extends LoopsOverOthers {
                     MachineRows.make(lanes),
                     SoftmaxKernel.make(lanes),
                     NormKernel.make(lanes),
-                    PanelKernel.make(lanes));
+                    PanelKernel.make(lanes),
+                    BlendKernel.make(lanes));
         } catch (IllegalStateException e) {
             LOG.log(Level.DEBUG, "the hottest loops run in Java: {0}", e.getMessage());
         } catch (LinkageError | OutOfMemoryError e) {
@@ -261,6 +265,19 @@ public final class MachineLoops extends LoopsOverOthers {
         int taken = PanelKernel.taken(k);
         KERNELS.panel.run(taken, rows, panel, ARGUMENTS.get().memory());
         return taken;
+    }
+
+    /**
+     * Rows of y become weighted sums of rows of x, where machine code runs and takes them. Returns whether it did.
+     *
+     * @param n floats of a row
+     */
+    public static boolean blend(BlendTaps taps, int n, Place x, Matrix y) {
+        if (KERNELS == null || !Segments.isNative(x.memory()) || !Segments.isNative(y.memory()) || y.stride() < 0) {
+            return false;
+        }
+        KERNELS.blend.run(taps, n, x, y, ARGUMENTS.get().memory());
+        return true;
     }
 
     /**
