@@ -33,9 +33,18 @@ public final class MachineLoops extends LoopsOverOthers {
     /** Of a mapped operand, copied at a time. */
     private static final long MAPPED_BYTES = 256 << 10;
 
+    /** More is not read again before it has left the caches of a core. */
+    private static final long STREAM_BYTES = 8 << 20;
+
     private static final @Nullable Kernels KERNELS = make();
     private static final ThreadLocal<MachineRows.Arguments> ARGUMENTS = ThreadLocal.withInitial(
             () -> new MachineRows.Arguments(Arena.ofAuto().allocate(CallableCode.ARGUMENT_BYTES, 64)));
+
+    /** Of a panel between two copies: a third of a first-level cache. */
+    private static final int PANEL_ROWS = 128;
+
+    private static final ThreadLocal<Matrix> PANEL = ThreadLocal.withInitial(
+            () -> new Matrix(Arena.ofAuto().allocate(4L * PANEL_ROWS * columns(), 64), 0, 4L * columns()));
 
     private static final @Nullable ProductKernel BYTES = makeBytes();
 
@@ -285,11 +294,46 @@ public final class MachineLoops extends LoopsOverOthers {
      * whether it did.
      */
     static boolean move(long rows, long bytes, Matrix from, Matrix to) {
+        return move(rows, bytes, from, to, bytes > 0 && rows > STREAM_BYTES / bytes);
+    }
+
+    /** The same; {@code stream} for results that go past the caches, where their rows suit that. */
+    static boolean move(long rows, long bytes, Matrix from, Matrix to, boolean stream) {
         boolean takes = bytes % 4 == 0 && from.stride() >= 0 && to.stride() >= 0;
         if (KERNELS == null || !takes || !Segments.isNative(from.memory()) || !Segments.isNative(to.memory())) {
             return false;
         }
-        KERNELS.move.run(rows, bytes, from, to, ARGUMENTS.get().memory());
+        KERNELS.move.run(rows, bytes, from, to, stream, ARGUMENTS.get().memory());
         return true;
+    }
+
+    /**
+     * Transposes as many whole panels of rows as there are, where machine code runs and takes them; returns how many
+     * rows it did.
+     *
+     * @param count rows of {@code from}
+     * @param n floats of each that are taken, a multiple of four
+     * @param to row i takes element i of each
+     * @param stream whether results go past the caches, where their rows suit that
+     */
+    static int transpose(int count, int n, Matrix from, Matrix to, boolean stream) {
+        boolean takes = n % 4 == 0 && from.stride() >= 0 && to.stride() >= 0;
+        if (KERNELS == null || !takes || !Segments.isNative(from.memory()) || !Segments.isNative(to.memory())) {
+            return 0;
+        }
+        int width = KERNELS.panel.columns();
+        MemorySegment arguments = ARGUMENTS.get().memory();
+        Matrix panel = PANEL.get();
+        Place turned = new Place(panel.memory(), 0);
+        int done = 0;
+        for (; done + width <= count; done += width) {
+            for (int at = 0; at < n; at += PANEL_ROWS) {
+                int rows = Math.min(PANEL_ROWS, n - at);
+                KERNELS.panel.run(rows, from.plus(done * from.stride() + 4L * at), turned, arguments);
+                Matrix part = to.plus(at * to.stride() + 4L * done);
+                KERNELS.move.run(rows, 4L * width, panel, part, stream, arguments);
+            }
+        }
+        return done;
     }
 }
