@@ -30,6 +30,9 @@ public final class MachineLoops extends LoopsOverOthers {
     /** Elements that lanes may sum in f32. */
     private static final int BLOCK = FloatRows.BLOCK;
 
+    /** Elements whose extremes are worth a call. */
+    private static final int LONG = 128;
+
     /** Of a mapped operand, copied at a time. */
     private static final long MAPPED_BYTES = 256 << 10;
 
@@ -216,8 +219,45 @@ public final class MachineLoops extends LoopsOverOthers {
         }
     }
 
+    /** As {@link #moments}. */
+    @Override
+    public double sum(MemorySegment x, long xOffset, long n) {
+        if (n < LONG || !Segments.isNative(x)) {
+            return super.sum(x, xOffset, n);
+        }
+        double sum = 0;
+        for (long at = 0; at < n; at += BLOCK) {
+            sum += kernels.rows.sum(new Place(x, xOffset + 4 * at), (int) Math.min(BLOCK, n - at), ARGUMENTS.get());
+        }
+        return Double.isFinite(sum) ? sum : super.sum(x, xOffset, n);
+    }
+
+    @Override
+    public float max(MemorySegment x, long xOffset, int n) {
+        return n >= LONG && Segments.isNative(x)
+                ? kernels.rows.largest(new Place(x, xOffset), n, ARGUMENTS.get())
+                : super.max(x, xOffset, n);
+    }
+
+    @Override
+    public float min(MemorySegment x, long xOffset, int n) {
+        return n >= LONG && Segments.isNative(x)
+                ? kernels.rows.smallest(new Place(x, xOffset), n, ARGUMENTS.get())
+                : super.min(x, xOffset, n);
+    }
+
     @Override
     public double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
+        return expSum(x, xOffset, shift, y, yOffset, n, false);
+    }
+
+    @Override
+    public double expSumStreaming(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
+        return expSum(x, xOffset, shift, y, yOffset, n, true);
+    }
+
+    private double expSum(
+            MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n, boolean stream) {
         if (!Segments.isNative(x) || !Segments.isNative(y)) {
             return super.expSum(x, xOffset, shift, y, yOffset, n);
         }
@@ -225,20 +265,33 @@ public final class MachineLoops extends LoopsOverOthers {
         for (int at = 0; at < n; at += BLOCK) {
             Place from = new Place(x, xOffset + 4L * at);
             Place to = new Place(y, yOffset + 4L * at);
-            sum += kernels.rows.expSum(from, shift, to, Math.min(BLOCK, n - at), ARGUMENTS.get());
+            sum += kernels.rows.expSum(from, shift, to, Math.min(BLOCK, n - at), stream, ARGUMENTS.get());
         }
         return sum;
     }
 
     @Override
     public void normalise(Place x, Place y, int n, NormFactors affine, Place scale, Place bias) {
+        if (isNormalised(x, y, scale, bias)) {
+            kernels.rows.normalise(x, y, n, affine, scale, bias, false, ARGUMENTS.get());
+        } else {
+            super.normalise(x, y, n, affine, scale, bias);
+        }
+    }
+
+    @Override
+    public void normaliseStreaming(Place x, Place y, int n, NormFactors affine, Place scale, Place bias) {
+        if (isNormalised(x, y, scale, bias)) {
+            kernels.rows.normalise(x, y, n, affine, scale, bias, true, ARGUMENTS.get());
+        } else {
+            super.normalise(x, y, n, affine, scale, bias);
+        }
+    }
+
+    private static boolean isNormalised(Place x, Place y, Place scale, Place bias) {
         boolean outside = Segments.isNative(x.memory()) && Segments.isNative(y.memory());
         outside = outside && Segments.isNative(scale.memory()) && Segments.isNative(bias.memory());
-        if (!outside || (scale.isNone() && !bias.isNone())) {
-            super.normalise(x, y, n, affine, scale, bias);
-            return;
-        }
-        kernels.rows.normalise(x, y, n, affine, scale, bias, ARGUMENTS.get());
+        return outside && (bias.isNone() || !scale.isNone());
     }
 
     @Override

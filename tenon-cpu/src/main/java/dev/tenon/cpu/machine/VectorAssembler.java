@@ -30,13 +30,22 @@ final class VectorAssembler extends Assembler {
         MAXIMUM(0x5F, false),
         /** Of the bits. */
         AND(0xDB, true),
+        XOR(0xEF, true),
         /** Of 32-bit integers. */
-        ADD_INTEGERS(0xFE, true);
+        ADD_INTEGERS(0xFE, true),
+        MINIMUM_INTEGERS(MAP_0F38, 0x39, true),
+        MAXIMUM_INTEGERS(MAP_0F38, 0x3D, true);
 
+        private final int map;
         private final int opcode;
         private final boolean integer;
 
         Arithmetic(int opcode, boolean integer) {
+            this(MAP_0F, opcode, integer);
+        }
+
+        Arithmetic(int map, int opcode, boolean integer) {
+            this.map = map;
             this.opcode = opcode;
             this.integer = integer;
         }
@@ -92,7 +101,7 @@ final class VectorAssembler extends Assembler {
     }
 
     void arithmetic256(Arithmetic op, int to, int a, int b) {
-        vex(MAP_0F, op.integer ? P66 : NONE, op.opcode, to, a, b);
+        vex(op.map, op.integer ? P66 : NONE, op.opcode, to, a, b);
     }
 
     void move256(int to, int from) {
@@ -108,6 +117,12 @@ final class VectorAssembler extends Assembler {
     void shift256(int to, int from, int bits) {
         vex(MAP_0F, P66, 0x72, 6, to, from);
         code.write(bits);
+    }
+
+    /** The sign of each lane as an integer in all of its bits. */
+    void signs256(int to, int from) {
+        vex(MAP_0F, P66, 0x72, 4, to, from);
+        code.write(31);
     }
 
     /** All bits of a lane where a is not less than b, or one is NaN; else none. */
@@ -226,7 +241,7 @@ final class VectorAssembler extends Assembler {
     }
 
     void arithmetic512(Arithmetic op, int to, int a, int b) {
-        evex(MAP_0F, op.integer ? P66 : NONE, op.opcode, to, a, b);
+        evex(op.map, op.integer ? P66 : NONE, op.opcode, to, a, b);
     }
 
     void move512(int to, int from) {
@@ -240,6 +255,11 @@ final class VectorAssembler extends Assembler {
     void shift512(int to, int from, int bits) {
         evex(MAP_0F, P66, 0x72, 6, to, from);
         code.write(bits);
+    }
+
+    void signs512(int to, int from) {
+        evex(MAP_0F, P66, 0x72, 4, to, from);
+        code.write(31);
     }
 
     /** To whole numbers, half to even. */
