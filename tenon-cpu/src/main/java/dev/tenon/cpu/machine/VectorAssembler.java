@@ -17,6 +17,9 @@ final class VectorAssembler extends Assembler {
     private static final int P66 = 1;
     private static final int PF3 = 2;
 
+    /** An operand in memory that stands for every lane. */
+    private static final int BROADCAST = 0x10;
+
     /** The comparison "not less than, or unordered". */
     private static final int NOT_LESS_THAN = 5;
 
@@ -235,6 +238,32 @@ final class VectorAssembler extends Assembler {
         evex(MAP_0F38, P66, 0x50, to, a, b);
     }
 
+    /** The same with four bytes of b in memory for every lane. */
+    void multiplyAddBytes512(int to, int a, Memory b) {
+        evex(MAP_0F38, P66, 0x50, to, a, b, BROADCAST, 4);
+    }
+
+    /** Signed integers of 32 bits as floats. */
+    void toFloats512(int to, int from) {
+        evex(MAP_0F, NONE, 0x5B, to, 0, from);
+    }
+
+    /** 16 halves as floats. */
+    void loadHalves512(int to, Memory from) {
+        evex(MAP_0F38, P66, 0x13, to, 0, from, 0, 32);
+    }
+
+    /** 16 unsigned bytes as integers of 32 bits. */
+    void loadBytes512(int to, Memory from) {
+        evex(MAP_0F38, P66, 0x31, to, 0, from, 0, 16);
+    }
+
+    /** Bits of each 16, to the right. */
+    void shiftRight16Of512(int to, int from, int bits) {
+        evex(MAP_0F, P66, 0x71, 2, to, from);
+        code.write(bits);
+    }
+
     void constant512(int to, float value) {
         evexPrefix(MAP_0F38, P66, to, 0, 0, 0, 0);
         constant(0x18, to, value);
@@ -348,7 +377,7 @@ final class VectorAssembler extends Assembler {
         code.write(0x62);
         code.write((register >> 3 & 1 ^ 1) << 7 | (x ^ 1) << 6 | (b ^ 1) << 5 | (register >> 4 & 1 ^ 1) << 4 | map);
         code.write((~second & 15) << 3 | 4 | prefix);
-        code.write(masking & 0x80 | 2 << 5 | (second >> 4 & 1 ^ 1) << 3 | masking & 7);
+        code.write(masking & (0x80 | BROADCAST) | 2 << 5 | (second >> 4 & 1 ^ 1) << 3 | masking & 7);
     }
 
     /** The opcode and the operands of a load of a constant, addressed from where the code is. */

@@ -55,6 +55,14 @@ class AssemblerTest {
         assertThat(hex(code -> code.multiplyAdd512(23, 25, 31))).isEqualTo("62823540b8ff");
         assertThat(hex(code -> code.multiplyAddBytes512(23, 25, 31))).isEqualTo("6282354050ff");
         assertThat(hex(code -> code.multiplyAddBytes512(0, 26, 24))).isEqualTo("62922d4050c0");
+        assertThat(hex(code -> code.multiplyAddBytes512(17, 20, Memory.at(Assembler.RSI, 300))))
+                .isEqualTo("62e25d50504e4b");
+        assertThat(hex(code -> code.toFloats512(3, 17))).isEqualTo("62b17c485bd9");
+        assertThat(hex(code -> code.loadHalves512(24, Memory.at(Assembler.RDX, 32))))
+                .isEqualTo("62627d48134201");
+        assertThat(hex(code -> code.loadBytes512(8, Memory.at(Assembler.RDX, 64))))
+                .isEqualTo("62727d48314204");
+        assertThat(hex(code -> code.shiftRight16Of512(23, 22, 4))).isEqualTo("62b1454071d604");
         assertThat(hex(code -> code.broadcast512(29, new Memory(Assembler.RSI, Assembler.R12, 2, 12))))
                 .isEqualTo("62227d48186c6603");
         assertThat(hex(code -> code.storeMasked512(Memory.at(Assembler.R11, 64), 2, 17)))
