@@ -21,6 +21,9 @@ final class ResizeF32Step extends ResizeStep {
     /** From so many on, loops over them are worth a call. */
     private static final int VERY_WIDE = 32;
 
+    /** Of a thread: a line that is read, and one that is made. */
+    private static final ThreadLocal<float[][]> LINES = ThreadLocal.withInitial(() -> new float[2][0]);
+
     private final Loops loops = Loops.current();
     /** The taps within a line of neighbours that share them, or null. */
     private final @Nullable BlendTaps rows;
@@ -60,16 +63,14 @@ final class ResizeF32Step extends ResizeStep {
             extrapolate(taps, target, to);
             return;
         }
+        if (width < WIDE) {
+            narrow(line, taps, target, to);
+            return;
+        }
         for (int element = 0; element < taps.size(); element++) {
             int first = taps.first(element);
             int count = taps.count(element);
             long at = (to + (long) element * width) * 4;
-            if (count == 2 && width == 1) {
-                float a = line.get(Raw.F32, 4L * taps.index(first));
-                float b = line.get(Raw.F32, 4L * taps.index(first + 1));
-                target.set(Raw.F32, at, taps.weightF32(first) * a + taps.weightF32(first + 1) * b);
-                continue;
-            }
             if (width >= VERY_WIDE && count > 0) {
                 for (int tap = first; tap < first + count; tap++) {
                     long from = 4L * taps.index(tap) * width;
@@ -89,6 +90,19 @@ final class ResizeF32Step extends ResizeStep {
                 target.set(Raw.F32, at + 4L * i, sum);
             }
         }
+    }
+
+    /** Rows of few floats, by way of arrays: each access to memory would be checked. */
+    private void narrow(MemorySegment line, AxisTaps taps, MemorySegment target, long to) {
+        float[][] lines = LINES.get();
+        int count = taps.size() * (int) block;
+        if (lines[0].length < lineIn || lines[1].length < count) {
+            lines[0] = new float[(int) lineIn];
+            lines[1] = new float[count];
+        }
+        MemorySegment.copy(line, Raw.F32, 0, lines[0], 0, (int) lineIn);
+        taps.sum(lines[0], lines[1], (float) extrapolation, (int) block);
+        MemorySegment.copy(lines[1], 0, target, Raw.F32, to * 4, count);
     }
 
     /** Fills the elements that have no taps. */

@@ -35,7 +35,7 @@ class ResizeStep extends LoopStep {
     final @Nullable AxisTaps inner;
 
     final long block;
-    private final long lineIn;
+    final long lineIn;
     private final long lineOut;
     private final long chunks;
     private final int input;
