@@ -64,9 +64,15 @@ record ResidentPlan(
      * @param more parts that have one more
      * @param ways logarithm of the column tiles that warps take at a time
      * @param round column tiles in shared memory at a time
+     * @param place where the first of these lie, in elements
+     * @param early whether they fit beside those of the product before, and are fetched a product earlier for that
      */
-    record Spread(int least, int more, int ways, int round) {
-        static final Spread NONE = new Spread(0, 0, 0, 1);
+    record Spread(int least, int more, int ways, int round, int place, boolean early) {
+        static final Spread NONE = new Spread(0, 0, 0, 1, 0, false);
+
+        Spread at(int place, boolean early) {
+            return new Spread(least, more, ways, round, place, early);
+        }
     }
 
     ResidentPlan {
@@ -107,19 +113,10 @@ record ResidentPlan(
                 .orElse(1);
         int parts = Math.clamp(Math.ceilDiv(most, (long) FEW_TILES), 1, device.multiprocessors() / tiles);
         List<Spread> spreads = new ArrayList<>();
-        long shared = layout.weights;
         double time = LAUNCH * Math.ceilDiv(segment.phases().size(), MOST_PHASES);
         for (ResidentPhase phase : segment.phases()) {
             Spread spread = phase.kind() == Kind.PRODUCT ? spread(phase, parts, layout) : Spread.NONE;
             spreads.add(spread);
-            shared = Math.max(
-                    shared,
-                    phase.kind() == Kind.PRODUCT
-                            ? layout.weights
-                                    + (long) spread.round
-                                            * COLUMNS
-                                            * layout.rowBytes(phase.sizes().k())
-                            : 0);
             time += time(phase, parts, layout);
         }
         return new ResidentPlan(
@@ -128,9 +125,31 @@ record ResidentPlan(
                 layout.affine,
                 layout.cells,
                 layout.weights,
-                SizeMath.toInt("resident", shared),
-                spreads,
+                layout.limit,
+                placed(segment.phases(), spreads, layout),
                 time);
+    }
+
+    /** Weights of neighbouring products at both ends of what there is, so that they lie there at the same time. */
+    private static List<Spread> placed(List<ResidentPhase> phases, List<Spread> spreads, Layout layout) {
+        List<Spread> placed = new ArrayList<>();
+        long space = (layout.limit - layout.weights) / LINE * LINE;
+        long before = space;
+        boolean atEnd = false;
+        for (int i = 0; i < phases.size(); i++) {
+            before = i % MOST_PHASES == 0 ? space : before; // a launch begins with what nothing was fetched for
+            Spread spread = spreads.get(i);
+            if (phases.get(i).kind() != Kind.PRODUCT) {
+                placed.add(spread);
+                continue;
+            }
+            long row = layout.rowBytes(phases.get(i).sizes().k());
+            long own = Math.ceilDiv(spread.round * COLUMNS * row, (long) LINE) * LINE;
+            placed.add(spread.at(atEnd ? (int) ((space - own) / layout.bytes) : 0, before + own <= space));
+            before = own;
+            atEnd = !atEnd;
+        }
+        return placed;
     }
 
     private static long rows(ResidentSegment segment) {
@@ -155,7 +174,7 @@ record ResidentPlan(
                     + splits * round / 8.0;
             if (steps < least) {
                 least = steps;
-                best = new Spread(all / parts, all % parts, log, round);
+                best = new Spread(all / parts, all % parts, log, round, 0, false);
             }
         }
         return best;

@@ -49,7 +49,7 @@ struct Heads {
     // 16 bytes of a query (part 0) or key (1); zeros past the last token.
     __device__ __forceinline__ uint4 load(int part, int token, int chunk) const {
         if (token >= keys) return make_uint4(0, 0, 0, 0);
-        return __ldcg(reinterpret_cast<const uint4*>(base + token * stride + part * across + chunk * CHUNK + threadIdx.x % 4 * V));
+        return load_handed(reinterpret_cast<const uint4*>(base + token * stride + part * across + chunk * CHUNK + threadIdx.x % 4 * V));
     }
 
     // A lane's neighbours of a value.
@@ -57,13 +57,13 @@ struct Heads {
         const T* from = base + token * stride + 2 * across + threadIdx.x % 32 / 4 * TILES;
         bool there = token < keys;
         if constexpr (WORDS == 2) {
-            uint2 v = there ? __ldcg(reinterpret_cast<const uint2*>(from)) : make_uint2(0, 0);
+            uint2 v = there ? load_handed(reinterpret_cast<const uint2*>(from)) : make_uint2(0, 0);
             to[0] = v.x;
             to[1] = v.y;
         } else {
 #pragma unroll
             for (int i = 0; i < WORDS / 4; i++) {
-                uint4 v = there ? __ldcg(reinterpret_cast<const uint4*>(from) + i) : make_uint4(0, 0, 0, 0);
+                uint4 v = there ? load_handed(reinterpret_cast<const uint4*>(from) + i) : make_uint4(0, 0, 0, 0);
                 to[4 * i] = v.x;
                 to[4 * i + 1] = v.y;
                 to[4 * i + 2] = v.z;
@@ -80,16 +80,49 @@ struct Turn {
     u32 values[4][Heads<D>::WORDS];  // of keys 2t, 2t + 1, 2t + 8, 2t + 9
 
     // Scores of the queries from `first` on with the keys from `key` on; -inf past the last key. The largest joins `most`.
-    __device__ __forceinline__ void score(const Heads<D>& heads, const uint4 (&q)[D / CHUNK][2], float (&most)[2], float factor, int first, int key) {
+    __device__ __forceinline__ void score(const Heads<D>& heads, float (&most)[2], const Phase& p, int first, int key) {
         int quad = threadIdx.x % 32 / 4, own = threadIdx.x % 4;
-        uint4 k[2][D / CHUNK];
+        bool waits = (p.flags & MADE_X) != 0;
+        float factor = p.factor;
+        T masks[2][4];
 #pragma unroll
         for (int n = 0; n < 2; n++) {
 #pragma unroll
-            for (int c = 0; c < D / CHUNK; c++) k[n][c] = heads.load(1, key + n * 8 + quad, c);
+            for (int e = 0; e < 4; e++) {
+                int row = first + quad + e / 2 * 8, column = key + n * 8 + own * 2 + e % 2;
+                masks[n][e] = heads.mask == nullptr ? From<T>::of(0.0f) : heads.mask[heads.within(row) * heads.mask_query + heads.within(column) * heads.mask_key];
+            }
         }
+        uint4 q[D / CHUNK][2], k[2][D / CHUNK];
+        bool missing;
+#pragma unroll 1
+        do {
+            int at = opaque(quad), beside = opaque(own) * 2;
 #pragma unroll
-        for (int i = 0; i < 4; i++) heads.load_value(values[i], key + own * 2 + i % 2 + i / 2 * 8);
+            for (int c = 0; c < D / CHUNK; c++) {
+#pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    q[c][i] = heads.load(0, first + at + i * 8, c);
+                    k[i][c] = heads.load(1, key + at + i * 8, c);
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < 4; i++) heads.load_value(values[i], key + beside + i % 2 + i / 2 * 8);
+            missing = false;
+#pragma unroll
+            for (int c = 0; c < D / CHUNK; c++) {
+#pragma unroll
+                for (int i = 0; i < 2; i++) missing |= is_missing(q[c][i]) || is_missing(k[i][c]);
+            }
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+#pragma unroll
+                for (int w = 0; w < Heads<D>::WORDS; w++) missing |= is_missing(values[i][w]);
+            }
+            missing &= waits;
+            if (missing) look_again();
+        } while (missing);
+        __syncwarp();
 #pragma unroll
         for (int n = 0; n < 2; n++) {
 #pragma unroll
@@ -98,10 +131,9 @@ struct Turn {
             for (int c = 0; c < D / CHUNK; c++) multiply(s[n], q[c][0], q[c][1], k[n][c], T());
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                int row = first + quad + e / 2 * 8, column = key + n * 8 + own * 2 + e % 2;
                 float v = s[n][e] * factor;
-                if (heads.mask != nullptr) v += to_compute(heads.mask[heads.within(row) * heads.mask_query + heads.within(column) * heads.mask_key]);
-                s[n][e] = column < heads.keys ? v : -TENON_INFINITY;
+                if (heads.mask != nullptr) v += to_compute(masks[n][e]);
+                s[n][e] = key + n * 8 + own * 2 + e % 2 < heads.keys ? v : -TENON_INFINITY;
                 most[e / 2] = peak(most[e / 2], s[n][e]);
             }
         }
@@ -151,15 +183,6 @@ struct Turn {
     }
 };
 
-template <int D>
-__device__ __forceinline__ void load_queries(uint4 (&q)[D / CHUNK][2], const Heads<D>& heads, int first) {
-#pragma unroll
-    for (int c = 0; c < D / CHUNK; c++) {
-#pragma unroll
-        for (int i = 0; i < 2; i++) q[c][i] = heads.load(0, first + static_cast<int>(threadIdx.x) % 32 / 4 + i * 8, c);
-    }
-}
-
 __device__ __forceinline__ float most_of_quad(float v) {
     v = peak(v, __shfl_xor_sync(0xffffffffu, v, 1));
     return peak(v, __shfl_xor_sync(0xffffffffu, v, 2));
@@ -177,12 +200,10 @@ __device__ __forceinline__ void attend_rows(const Phase& p, const Block& block) 
 #pragma unroll 1
     for (int h = warp; h < heads; h += WARPS) {
         Heads<D> all(p, block.tile, heads, h);
-        uint4 q[D / CHUNK][2];
-        load_queries<D>(q, all, 0);
         Turn<D> turn;
         float most[2] = {-TENON_INFINITY, -TENON_INFINITY}, total[2] = {};
         float o[D / 8][4] = {};
-        turn.score(all, q, most, p.factor, 0, 0);
+        turn.score(all, most, p, 0, 0);
 #pragma unroll
         for (int i = 0; i < 2; i++) most[i] = most_of_quad(most[i]);
         turn.weigh(o, total, all, most, p.keys);
@@ -210,12 +231,10 @@ __device__ __forceinline__ void attend(const Phase& p, const Block& block) {
     for (int item = blockIdx.x; item < items; item += gridDim.x) {
         int tile = item % tiles, head = item / tiles % heads, batch = item / tiles / heads;
         Heads<D> all(p, batch, heads, head);
-        uint4 q[D / CHUNK][2];
-        load_queries<D>(q, all, tile * TILE);
         Turn<D> turn;
         float most[2] = {-TENON_INFINITY, -TENON_INFINITY}, total[2] = {};
         float o[D / 8][4] = {};
-        if (warp < active) turn.score(all, q, most, p.factor, tile * TILE, warp * KEYS);
+        if (warp < active) turn.score(all, most, p, tile * TILE, warp * KEYS);
         __syncthreads();  // nobody reads the cells any more
 #pragma unroll
         for (int i = 0; i < 2; i++) {
@@ -242,16 +261,20 @@ __device__ __forceinline__ void attend(const Phase& p, const Block& block) {
         }
         __syncthreads();
 #pragma unroll 1
-        for (int i = threadIdx.x; i < TILE * D; i += THREADS) {
+        for (int i = threadIdx.x * PAIR; i < TILE * D; i += THREADS * PAIR) {
             int row = i / D, token = tile * TILE + row;
             if (token >= p.keys) continue;
-            float sum = 0, whole = 0;
+            float sum[PAIR] = {}, whole = 0;
 #pragma unroll 1
             for (int other = 0; other < active; other++) {
-                sum += sums[other * TILE * D + i];
+#pragma unroll
+                for (int e = 0; e < PAIR; e++) sum[e] += sums[other * TILE * D + i + e];
                 whole += totals[other * TILE + row];
             }
-            static_cast<T*>(p.y)[(static_cast<i64>(batch * p.keys + token) * heads + head) * D + i % D] = From<T>::of(sum / all.divisor(whole));
+            float share = all.divisor(whole);
+#pragma unroll
+            for (int e = 0; e < PAIR; e++) sum[e] /= share;
+            store_handed(reinterpret_cast<u32*>(static_cast<T*>(p.y) + (static_cast<i64>(batch * p.keys + token) * heads + head) * D + i % D), pack_word(sum, T()));
         }
     }
 }

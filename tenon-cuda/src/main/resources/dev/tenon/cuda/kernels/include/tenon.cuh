@@ -145,6 +145,41 @@ __device__ __forceinline__ void wait_until(const u32* counter, u32 value) {
     } while (seen < value);
 }
 
+// What blocks of a cooperative launch hand to one another without a barrier: words that are looked at until they are no longer what they were.
+// Each word arrives whole, and orders nothing but itself. Past the first cache, which would keep an old one.
+__device__ __forceinline__ u32 load_handed(const u32* p) {
+    u32 r;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(r) : "l"(p) : "memory");
+    return r;
+}
+
+__device__ __forceinline__ uint2 load_handed(const uint2* p) {
+    uint2 r;
+    asm volatile("ld.relaxed.gpu.global.v2.u32 {%0,%1}, [%2];" : "=r"(r.x), "=r"(r.y) : "l"(p) : "memory");
+    return r;
+}
+
+__device__ __forceinline__ uint4 load_handed(const uint4* p) {
+    uint4 r;
+    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "l"(p) : "memory");
+    return r;
+}
+
+__device__ __forceinline__ void store_handed(u32* p, u32 v) { asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
+
+__device__ __forceinline__ void store_handed(uint4* p, uint4 v) {
+    asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
+// Before another look.
+__device__ __forceinline__ void look_again() {}
+
+// The number itself, as one that the compiler knows nothing of: what is worked out from it is not kept in registers over a loop.
+__device__ __forceinline__ int opaque(int v) {
+    asm volatile("" : "+r"(v));
+    return v;
+}
+
 // The same between devices: the counter may lie in a peer's memory. The wait ends early, and is then false, when `stop` is no longer 0, for
 // the peer may never come; counts may wrap.
 __device__ __forceinline__ void announce_system(u32* counter) {
