@@ -7,7 +7,6 @@ import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.PinnedBuffer;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -24,16 +23,18 @@ final class Transfers implements AutoCloseable {
     private final GpuDevice device;
     private final GpuStream stream;
     private final GrowingMemory io;
+    private final FaultWord faults;
     private final ArrayList<GpuResident> held = new ArrayList<>();
     /** Memory for results that stay on the device, until they are handed out. */
     private final List<DeviceMemory> results = new ArrayList<>();
 
     private @Nullable PinnedBuffer pinned;
 
-    Transfers(GpuDevice device, GpuStream stream, GrowingMemory io) {
+    Transfers(GpuDevice device, GpuStream stream, GrowingMemory io, FaultWord faults) {
         this.device = device;
         this.stream = stream;
         this.io = io;
+        this.faults = faults;
     }
 
     /** Enqueues the copies of all inputs; memory of the caller has been read when it returns. */
@@ -102,8 +103,7 @@ final class Transfers implements AutoCloseable {
         if (layout.outputsEnd() <= MOST_PINNED) {
             MemorySegment staging = staging(layout.outputsEnd());
             stream.copyToHost(io.buffer(), 0, staging);
-            stream.synchronize();
-            check(program, staging);
+            waitAndCheck(program);
             for (int i = 0; i < outputs.length; i++) {
                 MemorySegment.copy(staging, layout.outputOffset(i), outputs[i].segment(), 0, outputs[i].byteSize());
             }
@@ -144,19 +144,9 @@ final class Transfers implements AutoCloseable {
     }
 
     private void waitAndCheck(GpuProgram program) {
-        MemorySegment word = staging(IoLayout.FAULT_BYTES);
-        stream.copyToHost(io.buffer(), 0, word);
         stream.synchronize();
-        check(program, word);
-    }
-
-    private void check(GpuProgram program, MemorySegment staging) {
         held.forEach(GpuResident::requireGood);
-        int reporter = staging.get(ValueLayout.JAVA_INT, 0);
-        if (reporter != 0) {
-            long value = staging.get(ValueLayout.JAVA_LONG, 8);
-            throw program.fault(reporter - 1, value);
-        }
+        faults.check(program);
     }
 
     /** Pinned memory of that size, or the session's one larger piece cut to it. */

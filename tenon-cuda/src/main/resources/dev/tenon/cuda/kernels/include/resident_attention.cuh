@@ -23,8 +23,12 @@ struct Heads {
     const T* mask;
     int mask_query, mask_key;
     bool guarded;
+    int quad, own;  // a lane's g and t; opaque, since what is worked out from them would be kept in registers over all phases
 
     __device__ __forceinline__ Heads(const Phase& p, int batch, int heads, int head) {
+        int lane = opaque(threadIdx.x) % 32;
+        quad = lane / 4;
+        own = lane % 4;
         across = heads * D;
         stride = 3 * across;
         keys = p.keys;
@@ -49,12 +53,12 @@ struct Heads {
     // 16 bytes of a query (part 0) or key (1); zeros past the last token.
     __device__ __forceinline__ uint4 load(int part, int token, int chunk) const {
         if (token >= keys) return make_uint4(0, 0, 0, 0);
-        return load_handed(reinterpret_cast<const uint4*>(base + token * stride + part * across + chunk * CHUNK + threadIdx.x % 4 * V));
+        return load_handed(reinterpret_cast<const uint4*>(base + token * stride + part * across + chunk * CHUNK + own * V));
     }
 
     // A lane's neighbours of a value.
     __device__ __forceinline__ void load_value(u32 (&to)[WORDS], int token) const {
-        const T* from = base + token * stride + 2 * across + threadIdx.x % 32 / 4 * TILES;
+        const T* from = base + token * stride + 2 * across + quad * TILES;
         bool there = token < keys;
         if constexpr (WORDS == 2) {
             uint2 v = there ? load_handed(reinterpret_cast<const uint2*>(from)) : make_uint2(0, 0);
@@ -81,7 +85,7 @@ struct Turn {
 
     // Scores of the queries from `first` on with the keys from `key` on; -inf past the last key. The largest joins `most`.
     __device__ __forceinline__ void score(const Heads<D>& heads, float (&most)[2], const Phase& p, int first, int key) {
-        int quad = threadIdx.x % 32 / 4, own = threadIdx.x % 4;
+        int quad = heads.quad, own = heads.own;
         bool waits = (p.flags & MADE_X) != 0;
         float factor = p.factor;
         T masks[2][4];
@@ -146,7 +150,7 @@ struct Turn {
         for (int n = 0; n < 2; n++) {
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                s[n][e] = n * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + e % 2 < left && !none[e / 2] ? exp_of(s[n][e] - most[e / 2]) : 0.0f;
+                s[n][e] = n * 8 + heads.own * 2 + e % 2 < left && !none[e / 2] ? exp_of(s[n][e] - most[e / 2]) : 0.0f;
                 total[e / 2] += s[n][e];
             }
         }
@@ -196,7 +200,7 @@ __device__ __forceinline__ float sum_of_quad(float v) {
 // The heads of a product's row tile, a warp a head, into its rows. A tile is a sequence of at most 16 tokens.
 template <int D>
 __device__ __forceinline__ void attend_rows(const Phase& p, const Block& block) {
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, heads = p.k / D, wide = wide_row(p.k);
+    int warp = opaque(threadIdx.x) / 32, heads = p.k / D, wide = wide_row(p.k);
 #pragma unroll 1
     for (int h = warp; h < heads; h += WARPS) {
         Heads<D> all(p, block.tile, heads, h);
@@ -213,7 +217,7 @@ __device__ __forceinline__ void attend_rows(const Phase& p, const Block& block) 
             Pack<T, D / 4> pack;  // columns 2t and 2t + 1: neighbours in the head
 #pragma unroll
             for (int n = 0; n < D / 4; n++) pack.at[n] = From<T>::of(o[n % (D / 8)][2 * i + n / (D / 8)] * share);
-            store_pack<T, D / 4>(block.rows + (lane / 4 + i * 8) * wide + h * D, lane % 4, pack);
+            store_pack<T, D / 4>(block.rows + (all.quad + i * 8) * wide + h * D, all.own, pack);
         }
     }
 }
@@ -221,7 +225,7 @@ __device__ __forceinline__ void attend_rows(const Phase& p, const Block& block) 
 // A phase of its own: a block takes 16 queries of a head, a warp 16 of at most 256 keys.
 template <int D>
 __device__ __forceinline__ void attend(const Phase& p, const Block& block) {
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, heads = p.n;
+    int warp = opaque(threadIdx.x) / 32, heads = p.n;
     int tiles = (p.keys + TILE - 1) / TILE, items = p.rows / p.keys * heads * tiles;
     int active = tiles;
     float* peaks = block.cells;             // [warps, 16]
@@ -239,24 +243,24 @@ __device__ __forceinline__ void attend(const Phase& p, const Block& block) {
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             most[i] = most_of_quad(most[i]);
-            if (lane % 4 == 0) peaks[warp * TILE + lane / 4 + i * 8] = most[i];
+            if (all.own == 0) peaks[warp * TILE + all.quad + i * 8] = most[i];
         }
         __syncthreads();
         for (int other = 0; other < active; other++) {
 #pragma unroll
-            for (int i = 0; i < 2; i++) most[i] = peak(most[i], peaks[other * TILE + lane / 4 + i * 8]);
+            for (int i = 0; i < 2; i++) most[i] = peak(most[i], peaks[other * TILE + all.quad + i * 8]);
         }
         if (warp < active) {
             turn.weigh(o, total, all, most, p.keys - warp * KEYS);
 #pragma unroll
             for (int i = 0; i < 2; i++) {
-                int row = lane / 4 + i * 8;
+                int row = all.quad + i * 8;
                 total[i] = sum_of_quad(total[i]);
-                if (lane % 4 == 0) totals[warp * TILE + row] = total[i];
+                if (all.own == 0) totals[warp * TILE + row] = total[i];
                 Pack<float, D / 4> pack;
 #pragma unroll
                 for (int n = 0; n < D / 4; n++) pack.at[n] = o[n % (D / 8)][2 * i + n / (D / 8)];
-                store_pack<float, D / 4>(sums + (warp * TILE + row) * D, lane % 4, pack);
+                store_pack<float, D / 4>(sums + (warp * TILE + row) * D, all.own, pack);
             }
         }
         __syncthreads();

@@ -282,8 +282,8 @@ __device__ __forceinline__ void store_in_cluster(double* shared, u32 block, doub
 #endif
 }
 
-// Says that a step met a value which has no result. The 16 bytes at `faults`, zeroed before the run, keep the first report: step + 1, 4
-// bytes unused, and the value.
+// Says that a step met a value which has no result. The 16 bytes at `faults`, in the host's memory and zeroed before the run, keep the first
+// report: step + 1, 4 bytes unused, and the value.
 __device__ __forceinline__ void report_fault(void* faults, int step, i64 value) {
     if (atomicCAS(static_cast<u32*>(faults), 0u, static_cast<u32>(step) + 1u) == 0u) static_cast<i64*>(faults)[1] = value;
 }

@@ -141,6 +141,37 @@ class ResidentPlanTest {
     }
 
     @Test
+    void weightsFetchedEarlyLieBesideThoseOfTheProductBefore() {
+        int early = 0;
+        for (long tokens : new long[] {1, 16, 17, 100, 256}) {
+            ResidentSegment segment = segment(tokens);
+            ResidentPlan plan = ResidentPlan.of(segment, device(9, true));
+            int space = plan.sharedBytes() - plan.weights();
+            int from = 0;
+            int end = 0;
+            for (int i = 0; i < segment.phases().size(); i++) {
+                ResidentPhase phase = segment.phases().get(i);
+                if (phase.kind() != Kind.PRODUCT) {
+                    continue;
+                }
+                ResidentPlan.Spread spread = plan.spreads().get(i);
+                int start = spread.place() * 2;
+                int bytes = (int) (spread.round() * 8 * (phase.sizes().k() * 2 + 64));
+                assertThat(start % 128).isZero();
+                assertThat(start + bytes).isLessThanOrEqualTo(space);
+                if (spread.early()) {
+                    assertThat(start >= end || start + bytes <= from).isTrue();
+                    early++;
+                }
+                from = start;
+                end = start + bytes;
+            }
+            assertThat(plan.spreads().getFirst().early()).isFalse();
+        }
+        assertThat(early).isPositive();
+    }
+
+    @Test
     void deviceThatCannotIsRefusedWithTheReason() {
         assertThat(ResidentPlan.refusal(segment(16), device(9, true))).isEmpty();
         assertThat(ResidentPlan.refusal(segment(16), device(7, true))).contains("less than 8.0");
