@@ -15,6 +15,7 @@ import java.util.List;
  * @param affine where scale and shift lie in shared memory, in bytes
  * @param cells where sums lie
  * @param weights where weights lie
+ * @param half bytes of what is there of weights at a time; there are two
  * @param sharedBytes of a block
  * @param spreads of each phase
  * @param microseconds that it takes by the model
@@ -25,6 +26,7 @@ record ResidentPlan(
         int affine,
         int cells,
         int weights,
+        int half,
         int sharedBytes,
         List<Spread> spreads,
         double microseconds) {
@@ -36,8 +38,15 @@ record ResidentPlan(
     private static final int COLUMNS = 8;
     private static final int CELL_BYTES = TILE * COLUMNS * Float.BYTES;
     private static final int STEPS = 4;
+
+    /** Column tiles of a round, times warps that share k. */
+    private static final int MOST_SUMS = 40;
+
     private static final int CHUNK_BYTES = 64;
     private static final int LINE = 128;
+
+    /** What is fetched ahead has two places. */
+    private static final int SLOTS = 2;
 
     /** Static shared memory: the phases; and what the driver keeps. */
     private static final int RESERVED = MOST_PHASES * 128 + 1024;
@@ -64,15 +73,9 @@ record ResidentPlan(
      * @param more parts that have one more
      * @param ways logarithm of the column tiles that warps take at a time
      * @param round column tiles in shared memory at a time
-     * @param place where the first of these lie, in elements
-     * @param early whether they fit beside those of the product before, and are fetched a product earlier for that
      */
-    record Spread(int least, int more, int ways, int round, int place, boolean early) {
-        static final Spread NONE = new Spread(0, 0, 0, 1, 0, false);
-
-        Spread at(int place, boolean early) {
-            return new Spread(least, more, ways, round, place, early);
-        }
+    record Spread(int least, int more, int ways, int round) {
+        static final Spread NONE = new Spread(0, 0, 0, 1);
     }
 
     ResidentPlan {
@@ -97,8 +100,8 @@ record ResidentPlan(
                 .mapToLong(phase -> COLUMNS * layout.rowBytes(phase.sizes().k()))
                 .max()
                 .orElse(0);
-        return layout.weights + widest > layout.limit
-                ? "a block needs " + (layout.weights + widest) + " bytes of shared memory; it has " + layout.limit
+        return widest > layout.half()
+                ? "a block needs " + (layout.weights + 2 * widest) + " bytes of shared memory; it has " + layout.limit
                 : "";
     }
 
@@ -125,31 +128,10 @@ record ResidentPlan(
                 layout.affine,
                 layout.cells,
                 layout.weights,
+                layout.half(),
                 layout.limit,
-                placed(segment.phases(), spreads, layout),
+                spreads,
                 time);
-    }
-
-    /** Weights of neighbouring products at both ends of what there is, so that they lie there at the same time. */
-    private static List<Spread> placed(List<ResidentPhase> phases, List<Spread> spreads, Layout layout) {
-        List<Spread> placed = new ArrayList<>();
-        long space = (layout.limit - layout.weights) / LINE * LINE;
-        long before = space;
-        boolean atEnd = false;
-        for (int i = 0; i < phases.size(); i++) {
-            before = i % MOST_PHASES == 0 ? space : before; // a launch begins with what nothing was fetched for
-            Spread spread = spreads.get(i);
-            if (phases.get(i).kind() != Kind.PRODUCT) {
-                placed.add(spread);
-                continue;
-            }
-            long row = layout.rowBytes(phases.get(i).sizes().k());
-            long own = Math.ceilDiv(spread.round * COLUMNS * row, (long) LINE) * LINE;
-            placed.add(spread.at(atEnd ? (int) ((space - own) / layout.bytes) : 0, before + own <= space));
-            before = own;
-            atEnd = !atEnd;
-        }
-        return placed;
     }
 
     private static long rows(ResidentSegment segment) {
@@ -161,20 +143,19 @@ record ResidentPlan(
         int all = (int) (phase.sizes().n() / COLUMNS);
         int mine = Math.ceilDiv(all, parts);
         int chunks = (int) (phase.sizes().k() * layout.bytes / CHUNK_BYTES);
-        int fit = (int) ((layout.limit - layout.weights)
-                / (COLUMNS * layout.rowBytes(phase.sizes().k())));
+        int fit = (int) (layout.half() / (COLUMNS * layout.rowBytes(phase.sizes().k())));
         double least = Double.POSITIVE_INFINITY;
         Spread best = Spread.NONE;
         for (int log = 0; 1 << log <= WARPS; log++) {
             int ways = 1 << log;
             int splits = WARPS / ways;
-            int rounds = Math.ceilDiv(mine, Math.min(Math.min(fit, mine), STEPS * ways));
+            int rounds = Math.ceilDiv(mine, Math.min(Math.min(fit, mine), Math.min(STEPS * ways, MOST_SUMS / splits)));
             int round = Math.ceilDiv(mine, rounds);
             double steps = rounds * (2.0 * Math.ceilDiv(round, ways) * Math.ceilDiv(chunks, splits) + 8)
                     + splits * round / 8.0;
             if (steps < least) {
                 least = steps;
-                best = new Spread(all / parts, all % parts, log, round, 0, false);
+                best = new Spread(all / parts, all % parts, log, round);
             }
         }
         return best;
@@ -204,7 +185,7 @@ record ResidentPlan(
             long rows = 0;
             long affine = 0;
             long weights = 0;
-            long cells = (long) STEPS * WARPS * CELL_BYTES;
+            long cells = (long) MOST_SUMS * CELL_BYTES;
             for (ResidentPhase phase : segment.phases()) {
                 ResidentPhase.Sizes sizes = phase.sizes();
                 if (phase.kind() == Kind.ATTENTION) {
@@ -214,8 +195,8 @@ record ResidentPlan(
                     rows = Math.max(rows, TILE * rowBytes(sizes.k(), bytes));
                     weights += phase.kind() == Kind.PRODUCT ? sizes.n() * sizes.k() * bytes : 0;
                 }
-                if (phase.source() == Rows.NORM) {
-                    affine = Math.max(affine, 2 * sizes.k() * bytes);
+                if (phase.source() == Rows.NORM || phase.kind() == Kind.NORM) {
+                    affine = Math.max(affine, SLOTS * 2 * sizes.k() * bytes);
                 }
             }
             int behindRows = SizeMath.toInt("resident", Math.ceilDiv(rows, LINE) * LINE);
@@ -228,6 +209,11 @@ record ResidentPlan(
                     behindCells,
                     device.sharedBytesPerBlockOptIn() - RESERVED,
                     weights <= device.l2Bytes() * 0.9);
+        }
+
+        /** Bytes of one of the two places of weights. */
+        int half() {
+            return Math.max(0, limit - weights) / SLOTS / LINE * LINE;
         }
 
         long rowBytes(long k) {

@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 public final class ResidentStep implements GpuStep {
     private static final int COUNTERS = 2;
 
-    private record Launch(ResidentWords words, int phases, int first, int second) {}
+    private record Launch(ResidentWords words, int phases, int first) {}
 
     private final Kernel kernel;
     private final LaunchShape shape;
@@ -82,11 +82,9 @@ public final class ResidentStep implements GpuStep {
                     | (at.residual() != null && made.contains(at.residual()) ? ResidentWords.MADE_RESIDUAL : 0)
                     | (read.contains(at.y()) ? ResidentWords.SEEN_Y : 0)
                     | (at.normed() != null && read.contains(at.normed()) ? ResidentWords.SEEN_NORMED : 0);
-            int next = fetching(phases, i + 1);
-            words.add(phases.get(i), spreads.get(i), flags, next, early(phases, spreads, next), memory);
+            words.add(phases.get(i), spreads.get(i), flags, fetching(phases, i + 1), memory);
         }
-        int first = fetching(phases, 0);
-        return new Launch(words, phases.size(), first, early(phases, spreads, first));
+        return new Launch(words, phases.size(), fetching(phases, 0));
     }
 
     /** The first phase from one on that fetches ahead what no phase makes; -1 for none. */
@@ -97,12 +95,6 @@ public final class ResidentStep implements GpuStep {
             }
         }
         return -1;
-    }
-
-    /** The one after it, where that is early; else -1. */
-    private static int early(List<ResidentPhase> phases, List<Spread> spreads, int next) {
-        int further = next < 0 ? -1 : fetching(phases, next + 1);
-        return further >= 0 && spreads.get(further).early() ? further : -1;
     }
 
     /** Places values: those that nothing else reads in the workspace, for as long as phases read them. */
@@ -180,11 +172,11 @@ public final class ResidentStep implements GpuStep {
                                     .fill(frame.arguments().clear(), frame)
                                     .add(launch.phases)
                                     .add(launch.first)
-                                    .add(launch.second)
                                     .add(plan.parts())
                                     .add(plan.affine())
                                     .add(plan.cells())
                                     .add(plan.weights())
+                                    .add(plan.half())
                                     .add(frame.counters()));
         }
     }

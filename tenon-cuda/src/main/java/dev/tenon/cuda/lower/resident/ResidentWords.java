@@ -22,9 +22,8 @@ final class ResidentWords {
     static final int MADE_X = 1;
 
     static final int MADE_RESIDUAL = 2;
-    private static final int EARLY = 4;
-    static final int SEEN_Y = 8;
-    static final int SEEN_NORMED = 16;
+    static final int SEEN_Y = 4;
+    static final int SEEN_NORMED = 8;
 
     /** Where an address comes from. */
     sealed interface Place {
@@ -51,16 +50,15 @@ final class ResidentWords {
     /**
      * Adds a phase.
      *
-     * @param flags those of resident.cuh but for EARLY
+     * @param flags those of resident.cuh
      * @param next the number of the next phase of the launch that is no attention; -1 for none
-     * @param further that of the one after it, where that is early; -1 else
      */
-    void add(ResidentPhase phase, Spread spread, int flags, int next, int further, Places places) {
+    void add(ResidentPhase phase, Spread spread, int flags, int next, Places places) {
         int base = words.size();
         Operands at = phase.at();
         Sizes sizes = phase.sizes();
         Rows source = phase.kind() == Kind.NORM ? Rows.NORM : phase.source();
-        words.add(pair(phase.kind().code | source.code << Short.SIZE, flags | (spread.early() ? EARLY : 0)));
+        words.add(pair(phase.kind().code | source.code << Short.SIZE, flags));
         List<@Nullable Value> values = new ArrayList<>();
         values.add(at.x());
         values.add(null);
@@ -84,10 +82,10 @@ final class ResidentWords {
         }
         Unary activation = phase.activation();
         words.add(pair(sizes.rows(), sizes.n()));
-        words.add(pair(sizes.k(), spread.place()));
+        words.add(pair(sizes.k(), next));
         words.add(pair(spread.least(), spread.more()));
         words.add(pair(spread.ways(), spread.round()));
-        words.add(pair(activation == null ? 0 : activation.fn().code(), next & 0xffff | further << Short.SIZE));
+        words.add(pair(activation == null ? 0 : activation.fn().code(), 0));
         words.add(pair(
                 bits(activation == null ? 0 : activation.alpha()), bits(activation == null ? 0 : activation.beta())));
         words.add(pair(bits(phase.factor()), phase.kind() == Kind.NORM ? (sizes.wide() ? 1 : 0) : sizes.keys()));

@@ -13,7 +13,7 @@
 
 #ifdef RESIDENT_STAMPS
 __device__ long long stamps[4096];
-#define STAMP(i) if (threadIdx.x == 0 && blockIdx.x == 0) stamps[number * 8 + i] = clock64()
+#define STAMP(i) if (threadIdx.x == 0 && blockIdx.x == 0) stamps[at * 8 + i] = clock64()
 #else
 #define STAMP(i)
 #endif
@@ -68,7 +68,7 @@ __device__ __forceinline__ void fetch_rows(const Phase& p, const Block& block) {
 }
 
 // Layer norms: of a block's rows of a product, a warp a row; or in a phase of its own of all rows, by the warps of all blocks.
-__device__ __forceinline__ void norm_rows(const Phase& p, const Block& block) {
+__device__ __forceinline__ void norm_rows(const Phase& p, const Block& block, int number) {
     int warp = threadIdx.x / 32;
     bool product = p.kind == PHASE_PRODUCT, wide = !product && p.keys != 0;
     int busy = p.least > 0 ? block.parts : p.more;  // parts that have column tiles share the rows that are stored
@@ -80,7 +80,7 @@ __device__ __forceinline__ void norm_rows(const Phase& p, const Block& block) {
         if (row < p.rows) {
             u8* stored = product ? (warp % sharing == block.part ? reinterpret_cast<u8*>(p.normed) : nullptr) : static_cast<u8*>(p.y);
             if (stored != nullptr) stored += static_cast<i64>(row) * p.k * (wide ? 4 : static_cast<int>(sizeof(T)));
-            norm_row(p, row, block.affine, to, stored, wide);
+            norm_row(p, row, block.affine + number % 2 * block.slot, to, stored, wide);
         } else if (product) {
             for (int at = threadIdx.x % 32; at < p.k / V; at += 32) reinterpret_cast<uint4*>(to)[at] = make_uint4(0, 0, 0, 0);
         }
@@ -89,14 +89,14 @@ __device__ __forceinline__ void norm_rows(const Phase& p, const Block& block) {
 }
 
 // The products of a round's column tiles with a part of k each, into the cells of their warp.
-__device__ __forceinline__ void multiply_round(const Phase& p, const Block& block, int now) {
+__device__ __forceinline__ void multiply_round(const Phase& p, const Block& block, int number, int now) {
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, wide = wide_row(p.k), chunks = p.k / CHUNK;
     int splits = WARPS >> p.ways, way = warp & ((1 << p.ways) - 1), part = warp >> p.ways;
     int quad = lane / 4, own = lane % 4 * V;
     const T* a = block.rows + quad * wide + own;
 #pragma unroll 1
     for (int tile = way; tile < now; tile += 1 << p.ways) {
-        const T* b = block.weights + p.place + (tile * COLUMNS + quad) * wide + own;
+        const T* b = block.weights + number % 2 * block.half + (tile * COLUMNS + quad) * wide + own;
         float sums[4] = {};
 #pragma unroll 2
         for (int chunk = part; chunk < chunks; chunk += splits) {
@@ -172,69 +172,85 @@ __device__ __forceinline__ void finish_round(const Phase& p, const Block& block,
 #endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    TENON_NAME(resident)(Phases given, i32 count, i32 first, i32 second, i32 parts, i32 affine, i32 cells, i32 weights, u32* counters) {
+    TENON_NAME(resident)(Phases given, i32 count, i32 first, i32 parts, i32 affine, i32 cells, i32 weights, i32 half, u32* counters) {
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
     TENON_DYNAMIC_SHARED(u8, dynamic);
     __shared__ Phases phases;
-    constexpr int WORDS = sizeof(Phase) / 16;
+    __shared__ u64 arrivals[2];
+    constexpr int WORDS = sizeof(Phase) / 16, SIZE = static_cast<int>(sizeof(T));
     for (int i = threadIdx.x; i < count * WORDS; i += THREADS) reinterpret_cast<uint4*>(phases.at)[i] = reinterpret_cast<const uint4*>(given.at)[i];
-    __syncthreads();
-    Block block = {reinterpret_cast<T*>(dynamic), reinterpret_cast<T*>(dynamic + affine), reinterpret_cast<float*>(dynamic + cells), reinterpret_cast<T*>(dynamic + weights), static_cast<int>(blockIdx.x) / parts, static_cast<int>(blockIdx.x) % parts, parts};
-    fetch_ahead(phases, first, second, block);
-    // the one meeting: behind it every word that phases make is NOT_YET
-    await_predecessor();
-    clear(phases, count);
-    __syncthreads();
+#if __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0) {
-        announce(counters);
-        wait_until(counters, gridDim.x);
+        start_barrier(shared_address(arrivals), 1);
+        start_barrier(shared_address(arrivals + 1), 1);
+        show_barriers();
     }
+#endif
+    __syncthreads();
+    Block block = {reinterpret_cast<T*>(dynamic), reinterpret_cast<T*>(dynamic + affine), reinterpret_cast<float*>(dynamic + cells), reinterpret_cast<T*>(dynamic + weights), arrivals,
+                   (cells - affine) / 2 / SIZE, half / SIZE, static_cast<int>(blockIdx.x) / parts, static_cast<int>(blockIdx.x) % parts, parts};
+    Unit ahead = first_unit(phases, block, first);
+    int fetched = 0, number = 0;  // units that are on their way or here; those that are done
+    int at = 0, from = 0;         // the phase, and the column tile of a product
     // each piece of code stands here once: what is executed in turns has to stay in the cache of instructions
 #pragma unroll 1
-    for (int number = 0; number < count; number++) {
-        const Phase& shared = phases.at[number];
+    while (at < count) {
+        const Phase& shared = phases.at[at];
         bool product = shared.kind == PHASE_PRODUCT;
         int tiles = product ? column_tiles(shared, block) : shared.kind == PHASE_NORM ? 1 : 0;
-        copy_async_wait<2>();
-        __syncthreads();  // scale and shift are there, and the block has read the sums of the phase before
+        if (fetches()) {
+#pragma unroll 1
+            for (; fetched < number + 2; fetched++) {
+                fetch(phases, block, ahead, fetched);
+                ahead = unit_after(phases, block, ahead);
+            }
+        }
+        if (at == 0 && from == 0) {  // the one meeting: behind it every word that phases look for is NOT_YET
+            await_predecessor();
+            clear(phases, count);
+            __syncthreads();
+            if (threadIdx.x == 0) {
+                announce(counters);
+                wait_until(counters, gridDim.x);
+            }
+            __syncthreads();
+        }
         STAMP(0);
         if (shared.kind == PHASE_ATTENTION) attend<HEAD>(shared, block);
-#pragma unroll 1
-        for (int from = 0; from < tiles; from += shared.round) {
-            int now = tiles - from < shared.round ? tiles - from : shared.round;
+        int now = tiles - from < shared.round ? tiles - from : shared.round;
+        if (now > 0) {
             Cell cell(shared, block, from, product ? now : 0, threadIdx.x);
+            await_fetched(block, number);
             if (from > 0) {
-                fetch_weights(shared, block, from, now);
-                copy_async_commit();
+                // the rows are there
             } else if (shared.source == ROWS_NORM) {
-                norm_rows(shared, block);
+                norm_rows(shared, block, number);
             } else if (shared.source == ROWS_ATTENTION) {
                 attend_rows<HEAD>(shared, block);
             } else {
                 fetch_rows(shared, block);
             }
             STAMP(1);
-            if (from == 0) {
-                copy_async_wait<1>();
-            } else {
-                copy_async_wait<0>();
-            }
-            __syncthreads();
+            __syncthreads();  // the rows are there, and the block has read the sums before
             STAMP(2);
-            if (!product) break;
-            // in registers: every asynchronous copy makes the compiler read shared memory again
-            const Phase p = {shared.kind, shared.source, shared.flags, shared.x, shared.w, shared.bias, shared.residual, shared.y, shared.scale, shared.shift, shared.normed, shared.rows, shared.n, shared.k,
-                             shared.place, shared.least, shared.more, shared.ways, shared.round, shared.fn, shared.next, shared.further, shared.alpha, shared.beta, shared.factor, shared.keys};
-            multiply_round(p, block, now);
-            __syncthreads();
-            STAMP(3);
-            finish_round(p, block, from, now, cell);
-            STAMP(4);
+            if (product) {
+                // in registers: every asynchronous copy makes the compiler read shared memory again
+                const Phase p = {shared.kind, shared.source, shared.flags, shared.x, shared.w, shared.bias, shared.residual, shared.y, shared.scale, shared.shift, shared.normed, shared.rows, shared.n, shared.k,
+                                 shared.next, shared.least, shared.more, shared.ways, shared.round, shared.fn, shared.unused, shared.alpha, shared.beta, shared.factor, shared.keys};
+                multiply_round(p, block, number, now);
+                __syncthreads();  // the sums are there, and the weights have been read
+                STAMP(3);
+                finish_round(p, block, from, now, cell);
+                STAMP(4);
+            }
+            number++;
         }
-        if (shared.kind != PHASE_ATTENTION) fetch_ahead(phases, shared.next, shared.further, block);
-        STAMP(5);
+        from += shared.round;
+        if (from >= tiles) {
+            at++;
+            from = 0;
+        }
     }
-    copy_async_wait<0>();
     if (threadIdx.x == 0 && atomicAdd(counters + 1, 1u) == gridDim.x - 1) {  // the last block leaves them as they were
         counters[0] = 0;
         counters[1] = 0;

@@ -9,6 +9,7 @@
 //
 // A block runs each phase for a few microseconds, so that what counts is the number of instructions and of loads that wait for one another.
 #pragma once
+#include "copy_engine.cuh"
 #include "row_rules.cuh"
 #include "unary_fn.cuh"
 
@@ -31,9 +32,8 @@ constexpr int PHASE_NORM = 2;       // y = layer norm of x
 
 constexpr int MADE_X = 1;         // x is what a phase of this launch makes
 constexpr int MADE_RESIDUAL = 2;  // so is the residual
-constexpr int EARLY = 4;          // the first weights are fetched a product before the one before
-constexpr int SEEN_Y = 8;         // phases of this launch read y
-constexpr int SEEN_NORMED = 16;   // and what is stored at `normed`
+constexpr int SEEN_Y = 4;         // phases of this launch read y
+constexpr int SEEN_NORMED = 8;    // and what is stored at `normed`
 
 constexpr int ROWS_PLAIN = 0;      // a product's rows are those of x
 constexpr int ROWS_NORM = 1;       // the layer norms of those of x, also stored at `normed` where that is not null
@@ -52,11 +52,10 @@ struct Phase {
     const T* shift;     // [k]
     T* normed;          // [rows, k] or null
     i32 rows, n;
-    i32 k, place;       // of the first weights, in elements
+    i32 k, next;        // the next phase that is a product or a norm, or -1
     i32 least, more;    // column tiles of each part; how many parts have one more
     i32 ways, round;    // logarithm of the column tiles that warps take at a time; column tiles of a round
-    i32 fn;             // activation or 0
-    i16 next, further;  // the next phase that fetches, and the one after that, where it is early; or -1
+    i32 fn, unused;     // activation or 0
     float alpha, beta;
     float factor;       // epsilon of a norm, scale of attention
     i32 keys;           // tokens of a sequence; of a norm whether y is of float
@@ -73,12 +72,14 @@ struct alignas(16) Phases {
 // Elements from row to row in shared memory: 64 bytes past a multiple of 128, so that two rows of a quad each lie in different banks.
 __device__ __forceinline__ int wide_row(int k) { return k + (k % (2 * CHUNK) == 0 ? CHUNK : 0); }
 
-// The shared memory of a block, and its place in products, all of which have as many rows.
+// The shared memory of a block, and its place in products, all of which have as many rows. What is fetched ahead has two places.
 struct Block {
-    T* rows;       // [16, wide]
-    T* affine;     // [2, k], scale and shift of the next norm
-    float* cells;  // sums of warps
-    T* weights;    // [round, 8, wide]
+    T* rows;        // [16, wide]
+    T* affine;      // [2, slot], scale and shift of a norm
+    float* cells;   // sums of warps
+    T* weights;     // [2, half], of those [round, 8, wide]
+    u64* arrivals;  // two barriers
+    int slot, half;
     int tile, part, parts;
 };
 
@@ -86,40 +87,84 @@ __device__ __forceinline__ int column_tiles(const Phase& p, const Block& block) 
     return block.tile * TILE >= p.rows || block.tile < 0 ? 0 : p.least + (block.part < p.more ? 1 : 0);
 }
 
-// Fetches the weights of column tiles [from, from + now) of a block's.
-__device__ __forceinline__ void fetch_weights(const Phase& p, const Block& block, int from, int now) {
-    int k = p.k, parts = block.parts, wide = wide_row(k), lane = threadIdx.x % 32;
-    const T* w = p.w + static_cast<i64>((block.part + from * parts) * COLUMNS) * k + lane * V;
-    T* weights = block.weights + p.place + lane * V;
+// What a block fetches at a time: the column tiles from one on of a product and what its norm takes, or that of a norm. Its units follow one another
+// over all phases; while one is worked on the next is on its way.
+struct Unit {
+    int phase, from;
+};
+
+// The first unit of a phase, or of the next that has one; phase -1 behind the last.
+__device__ __forceinline__ Unit first_unit(const Phases& phases, const Block& block, int phase) {
 #pragma unroll 1
-    for (int row = threadIdx.x / 32; row < now * COLUMNS; row += WARPS) {
-        const T* source = w + static_cast<i64>(row / COLUMNS * parts * COLUMNS + row % COLUMNS) * k;
-        T* to = weights + row * wide;
-#pragma unroll 1
-        for (int at = lane * V; at < k; at += 32 * V, source += 32 * V, to += 32 * V) copy_async_16(to, source);
-    }
+    while (phase >= 0 && phases.at[phase].kind == PHASE_PRODUCT && column_tiles(phases.at[phase], block) == 0) phase = phases.at[phase].next;
+    return {phase, 0};
 }
 
-__device__ __forceinline__ void fetch_first_weights(const Phase& p, const Block& block) {
-    int count = p.kind == PHASE_PRODUCT ? column_tiles(p, block) : 0;
-    if (count > 0) fetch_weights(p, block, 0, count < p.round ? count : p.round);
+__device__ __forceinline__ Unit unit_after(const Phases& phases, const Block& block, Unit unit) {
+    if (unit.phase < 0) return unit;
+    const Phase& p = phases.at[unit.phase];
+    int from = unit.from + p.round;
+    if (p.kind == PHASE_PRODUCT && from < column_tiles(p, block)) return {unit.phase, from};
+    return first_unit(phases, block, p.next);
 }
 
-// What phases read and no phase makes, in three groups: the scale and shift of the next one's norm, its first weights, and those of the one after.
-__device__ __forceinline__ void fetch_ahead(const Phases& phases, int next, int further, const Block& block) {
-    const Phase& p = phases.at[next < 0 ? 0 : next];
-    if (next >= 0 && p.source == ROWS_NORM) {
-        int k = p.k;
+// Which threads call fetch.
+__device__ __forceinline__ bool fetches() {
+#if __CUDA_ARCH__ >= 900
+    return threadIdx.x / 32 == WARPS - 1;  // which has least to do with results
+#else
+    return true;
+#endif
+}
+
+// Fetches what no phase makes of a unit, to the place of its number.
+__device__ __forceinline__ void fetch(const Phases& phases, const Block& block, Unit unit, int number) {
+    if (unit.phase >= 0) {
+        const Phase& p = phases.at[unit.phase];
+        int lane = threadIdx.x % 32, k = p.k, parts = block.parts, wide = wide_row(k), count = 0;
+        if (p.kind == PHASE_PRODUCT) {
+            count = column_tiles(p, block) - unit.from;
+            count = count < p.round ? count : p.round;
+        }
+        bool norms = p.source == ROWS_NORM && unit.from == 0;
+        T* weights = block.weights + number % 2 * block.half;
+        T* affine = block.affine + number % 2 * block.slot;
+        const T* w = p.w + static_cast<i64>((block.part + unit.from * parts) * COLUMNS) * k;
+#if __CUDA_ARCH__ >= 900
+        int bytes = k * static_cast<int>(sizeof(T));
+        u32 barrier = shared_address(block.arrivals + number % 2);
+        if (lane == 0) expect_bytes(barrier, (count * COLUMNS + (norms ? 2 : 0)) * bytes);
+        __syncwarp();
 #pragma unroll 1
-        for (int at = threadIdx.x * V; at < 2 * k; at += THREADS * V) copy_async_16(block.affine + at, at < k ? p.scale + at : p.shift + (at - k));
+        for (int row = lane; row < count * COLUMNS; row += 32) {
+            copy_bulk(shared_address(weights + row * wide), w + static_cast<i64>(row / COLUMNS * parts * COLUMNS + row % COLUMNS) * k, bytes, barrier);
+        }
+        if (norms && lane < 2) copy_bulk(shared_address(affine + lane * k), lane == 0 ? p.scale : p.shift, bytes, barrier);
+#else
+        if (norms) {
+            for (int at = threadIdx.x * V; at < 2 * k; at += THREADS * V) copy_async_16(affine + at, at < k ? p.scale + at : p.shift + (at - k));
+        }
+#pragma unroll 1
+        for (int row = threadIdx.x / 32; row < count * COLUMNS; row += WARPS) {
+            const T* source = w + static_cast<i64>(row / COLUMNS * parts * COLUMNS + row % COLUMNS) * k;
+#pragma unroll 1
+            for (int at = lane * V; at < k; at += 32 * V) copy_async_16(weights + row * wide + at, source + at);
+        }
+#endif
     }
+#if __CUDA_ARCH__ < 900
     copy_async_commit();
-    bool late = next >= 0 && (p.flags & EARLY) == 0;
-#pragma unroll 1
-    for (int turn = 0; turn < 2; turn++) {
-        if (turn == 0 ? late : further >= 0) fetch_first_weights(phases.at[turn == 0 ? next : further], block);
-        copy_async_commit();
-    }
+#endif
+}
+
+// Waits for what was fetched for the unit of that number, where that of the next may be on its way; by all threads.
+__device__ __forceinline__ void await_fetched(const Block& block, int number) {
+#if __CUDA_ARCH__ >= 900
+    await_phase(shared_address(block.arrivals + number % 2), number / 2 & 1);
+#else
+    copy_async_wait<1>();
+    __syncthreads();
+#endif
 }
 
 // sums += a b^T for 16 bytes of rows g and g + 8 of a, and of row g of b: the order of k is any, as long as it is the same in both.
@@ -168,40 +213,67 @@ __device__ __forceinline__ u32 pack_word(const float (&v)[2], E) {
 }
 __device__ __forceinline__ u32 pack_word(const float (&v)[1], float) { return sealed(__float_as_uint(v[0])); }
 
-constexpr int ROW_PACKS = MOST_NORMED * static_cast<int>(sizeof(T)) / 512;  // accesses of a lane, at most
+template <typename E>
+__device__ __forceinline__ uint2 pack_four(const float (&v)[4], E) {
+    return make_uint2(sealed(to_pair(v[0], v[1], E())), sealed(to_pair(v[2], v[3], E())));
+}
+__device__ __forceinline__ uint4 pack_four(const float (&v)[4], float) {
+    return make_uint4(sealed(__float_as_uint(v[0])), sealed(__float_as_uint(v[1])), sealed(__float_as_uint(v[2])), sealed(__float_as_uint(v[3])));
+}
+
+// Elements of an access to rows that have a norm, and accesses of a lane, at most.
+constexpr int FOUR = 4;
+constexpr int ROW_PACKS = MOST_NORMED / 32 / FOUR;
+
+template <typename E>
+struct Access {
+    typedef uint2 type;
+};
+template <>
+struct Access<float> {
+    typedef uint4 type;
+};
 
 // The layer norm of a row by a warp, to shared memory where `to` is not null, and to `stored` where that is not null: for other phases, or as floats
 // where `wide`. In one pass over registers, about the row's first element: what that cancels stays far below the rounding of T.
 __device__ __forceinline__ void norm_row(const Phase& p, int row, const T* affine, T* to, void* stored, bool wide) {
-    int lane = threadIdx.x % 32, k = p.k, packs = k / V;
+    typedef typename Access<T>::type Words;
+    int lane = threadIdx.x % 32, k = p.k, packs = k / FOUR;
     bool waits = (p.flags & MADE_X) != 0;
     float epsilon = p.factor;
-    const uint4* from = reinterpret_cast<const uint4*>(p.x + static_cast<i64>(row) * k);
-    uint4 own[ROW_PACKS];
+    const Words* from = reinterpret_cast<const Words*>(p.x + static_cast<i64>(row) * k) + lane;
+    Words own[ROW_PACKS];
     bool missing;
 #pragma unroll 1
     do {
         missing = false;
 #pragma unroll
         for (int c = 0; c < ROW_PACKS; c++) {
-            if (lane + 32 * c < packs) own[c] = load_handed(from + lane + 32 * c);
+            if (32 * c >= packs) break;
+            own[c] = {};
+            if (lane + 32 * c < packs) own[c] = load_handed(from + 32 * c);
         }
 #pragma unroll
-        for (int c = 0; c < ROW_PACKS; c++) missing |= lane + 32 * c < packs && is_missing(own[c]);
+        for (int c = 0; c < ROW_PACKS; c++) {
+            if (32 * c >= packs) break;
+            missing |= is_missing(own[c]);
+        }
         missing &= waits;
         if (missing) look_again();
     } while (missing);
     __syncwarp();
-    float pivot = __shfl_sync(0xffffffffu, to_compute(reinterpret_cast<const T*>(own)[0]), 0), sum = 0, squares = 0;
+    float off[ROW_PACKS][FOUR], sum = 0, squares = 0;
+    float pivot = __shfl_sync(0xffffffffu, to_compute(reinterpret_cast<const Pack<T, FOUR>*>(own)->at[0]), 0);
 #pragma unroll
     for (int c = 0; c < ROW_PACKS; c++) {
+        if (32 * c >= packs) break;
+        Pack<T, FOUR> pack = *reinterpret_cast<Pack<T, FOUR>*>(&own[c]);
         if (lane + 32 * c < packs) {
-            Pack<T, V> pack = *reinterpret_cast<Pack<T, V>*>(&own[c]);
 #pragma unroll
-            for (int e = 0; e < V; e++) {
-                float off = to_compute(pack.at[e]) - pivot;
-                sum += off;
-                squares = fmaf(off, off, squares);
+            for (int e = 0; e < FOUR; e++) {
+                off[c][e] = to_compute(pack.at[e]) - pivot;
+                sum += off[c][e];
+                squares = fmaf(off[c][e], off[c][e], squares);
             }
         }
     }
@@ -215,25 +287,24 @@ __device__ __forceinline__ void norm_row(const Phase& p, int row, const T* affin
     float by = fast_reciprocal(sqrtf((variance < 0 ? 0 : variance) + epsilon)), rest = -mean * by;
 #pragma unroll
     for (int c = 0; c < ROW_PACKS; c++) {
+        if (32 * c >= packs) break;
         int at = lane + 32 * c;
         if (at >= packs) continue;
-        Pack<T, V> pack = *reinterpret_cast<Pack<T, V>*>(&own[c]), factors = load_pack<T, V>(affine, at), addends = load_pack<T, V>(affine + k, at);
-        float v[V];
+        Pack<T, FOUR> factors = load_pack<T, FOUR>(affine, at), addends = load_pack<T, FOUR>(affine + k, at);
+        float v[FOUR];
 #pragma unroll
-        for (int e = 0; e < V; e++) v[e] = fmaf(fmaf(to_compute(pack.at[e]) - pivot, by, rest), to_compute(factors.at[e]), to_compute(addends.at[e]));
-        u32 words[4];
-#pragma unroll
-        for (int w = 0; w < 4; w++) words[w] = pack_word(reinterpret_cast<const float (&)[PAIR]>(v[w * PAIR]), T());
-        uint4 whole = make_uint4(words[0], words[1], words[2], words[3]);
-        if (to != nullptr) reinterpret_cast<uint4*>(to)[at] = whole;
+        for (int e = 0; e < FOUR; e++) v[e] = fmaf(fmaf(off[c][e], by, rest), to_compute(factors.at[e]), to_compute(addends.at[e]));
+        Words whole = pack_four(v, T());
+        if (to != nullptr) reinterpret_cast<Words*>(to)[at] = whole;
         if (stored == nullptr) continue;
         if (wide && sizeof(T) == 2) {
-            Pack<float, V> floats;
+            Pack<T, FOUR> pack = *reinterpret_cast<Pack<T, FOUR>*>(&whole);
+            Pack<float, FOUR> floats;
 #pragma unroll
-            for (int w = 0; w < 4; w++) unpack(reinterpret_cast<float (&)[PAIR]>(floats.at[w * PAIR]), words[w], T());
-            store_pack<float, V>(static_cast<float*>(stored), at, floats);
+            for (int e = 0; e < FOUR; e++) floats.at[e] = to_compute(pack.at[e]);
+            store_pack<float, FOUR>(static_cast<float*>(stored), at, floats);
         } else {
-            store_handed(static_cast<uint4*>(stored) + at, whole);
+            store_handed(static_cast<Words*>(stored) + at, whole);
         }
     }
 }

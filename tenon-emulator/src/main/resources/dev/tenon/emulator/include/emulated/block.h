@@ -43,6 +43,11 @@ TENON_DEVICE uint4 load_handed(const uint4* p) {
     return make_uint4(load_handed(words), load_handed(words + 1), load_handed(words + 2), load_handed(words + 3));
 }
 TENON_DEVICE void store_handed(u32* p, u32 v) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }
+TENON_DEVICE void store_handed(uint2* p, uint2 v) {
+    u32* words = reinterpret_cast<u32*>(p);
+    store_handed(words, v.x);
+    store_handed(words + 1, v.y);
+}
 TENON_DEVICE void store_handed(uint4* p, uint4 v) {
     u32* words = reinterpret_cast<u32*>(p);
     store_handed(words, v.x);
