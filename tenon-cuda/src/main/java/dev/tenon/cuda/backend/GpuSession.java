@@ -98,7 +98,7 @@ final class GpuSession implements Device.State {
             throw e;
         }
         stream = lanes.stream();
-        transfers = new Transfers(device, stream, io, faults);
+        transfers = new Transfers(device, stream, lanes.lane(0).arguments(), io, faults);
         recordings = new Recordings<>(device.options().recordedBytes());
     }
 
@@ -129,7 +129,7 @@ final class GpuSession implements Device.State {
             clean();
             RunObserver told = observer;
             if (told == null) {
-                transfers.in(program.io(), inputs);
+                transfers.in(program, inputs);
                 work(program, ready);
                 outputs = transfers.out(program, stay);
             } else {
@@ -147,7 +147,7 @@ final class GpuSession implements Device.State {
 
     private Tensor[] runObserved(GpuProgram program, Prepared ready, Tensor[] inputs, boolean stay, RunObserver told) {
         try (RunTimeline timeline = new RunTimeline(context, stream)) {
-            transfers.in(program.io(), inputs);
+            transfers.in(program, inputs);
             timeline.mark();
             program.enqueue(ready.frames.first(), timeline);
             Tensor[] outputs = transfers.out(program, stay);

@@ -3,8 +3,10 @@ package dev.tenon.cuda.backend;
 import dev.tenon.core.backend.Closing;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.cuda.kernel.CopyKernel;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.PinnedBuffer;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -22,6 +24,7 @@ final class Transfers implements AutoCloseable {
 
     private final GpuDevice device;
     private final GpuStream stream;
+    private final KernelArguments arguments;
     private final GrowingMemory io;
     private final FaultWord faults;
     private final ArrayList<GpuResident> held = new ArrayList<>();
@@ -30,15 +33,18 @@ final class Transfers implements AutoCloseable {
 
     private @Nullable PinnedBuffer pinned;
 
-    Transfers(GpuDevice device, GpuStream stream, GrowingMemory io, FaultWord faults) {
+    /** @param arguments of the launches on the stream, to be filled anew */
+    Transfers(GpuDevice device, GpuStream stream, KernelArguments arguments, GrowingMemory io, FaultWord faults) {
         this.device = device;
         this.stream = stream;
+        this.arguments = arguments;
         this.io = io;
         this.faults = faults;
     }
 
     /** Enqueues the copies of all inputs; memory of the caller has been read when it returns. */
-    void in(IoLayout layout, Tensor[] inputs) {
+    void in(GpuProgram program, Tensor[] inputs) {
+        IoLayout layout = program.io();
         long start = layout.inputsStart();
         long bytes = layout.bytes() - start;
         boolean anyOnHost = false;
@@ -62,15 +68,32 @@ final class Transfers implements AutoCloseable {
         if (anyOnHost) {
             stream.copyToDevice(staging.asSlice(0, bytes), io.buffer(), start);
         }
-        for (int i = 0; i < inputs.length; i++) { // after the one copy, which covers their places too
+        residents(program, inputs); // after the one copy, which covers their places too
+    }
+
+    private void residents(GpuProgram program, Tensor[] inputs) {
+        List<CopyKernel.Copy> copies = new ArrayList<>();
+        List<DeviceBuffer> buffers = new ArrayList<>();
+        for (int i = 0; i < inputs.length; i++) {
             GpuResident resident = GpuResident.of(inputs[i].resident(), device.context());
             if (resident != null) {
                 held.ensureCapacity(held.size() + 1); // so that nothing can fail between the hold and its entry
                 DeviceBuffer from = resident.hold();
                 held.add(resident);
                 resident.follow(stream);
-                stream.copy(from, 0, io.buffer(), layout.inputOffset(i), inputs[i].byteSize());
+                buffers.add(from);
+                copies.add(new CopyKernel.Copy(
+                        from.address(), io.address() + program.io().inputOffset(i), inputs[i].byteSize()));
             }
+        }
+        CopyKernel.Few few = program.inputCopies();
+        if (few != null && !copies.isEmpty() && CopyKernel.Few.takes(copies)) {
+            few.enqueue(stream, arguments, copies);
+            return;
+        }
+        for (int i = 0; i < copies.size(); i++) {
+            CopyKernel.Copy copy = copies.get(i);
+            stream.copy(buffers.get(i), 0, io.buffer(), copy.to() - io.address(), copy.bytes());
         }
     }
 

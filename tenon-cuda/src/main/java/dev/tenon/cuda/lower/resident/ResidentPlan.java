@@ -143,7 +143,8 @@ record ResidentPlan(
         int all = (int) (phase.sizes().n() / COLUMNS);
         int mine = Math.ceilDiv(all, parts);
         int chunks = (int) (phase.sizes().k() * layout.bytes / CHUNK_BYTES);
-        int fit = (int) (layout.half() / (COLUMNS * layout.rowBytes(phase.sizes().k())));
+        int fit =
+                (int) (layout.half() / (COLUMNS * layout.rowBytes(phase.sizes().k())));
         double least = Double.POSITIVE_INFINITY;
         Spread best = Spread.NONE;
         for (int log = 0; 1 << log <= WARPS; log++) {
