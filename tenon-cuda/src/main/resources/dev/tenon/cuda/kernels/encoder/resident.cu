@@ -1,22 +1,16 @@
-// The steps of a small transformer encoder in one launch: phases that all blocks go through together, products on tensor cores with bias, activation
-// and residual, attention, layer norms (formulas in core's MatMul, PlainAttention and LayerNorm). Sums in f32; f32 operands in TF32.
+// The steps of a small transformer encoder in one launch: phases one behind the other, products on tensor cores with bias, activation and residual,
+// attention, layer norms (formulas in core's MatMul, PlainAttention and LayerNorm). Sums in f32; f32 operands in TF32.
 //
 // A product's block makes its rows by itself where they are cheap: layer norms of 16 rows, or the attention of a sequence of at most 16 tokens.
-// That saves a phase, that is, a meeting of all blocks.
+// That saves a phase, that is, the time until what one block has stored is seen by the others.
 //
-// Launch: 512 threads, as many blocks as are resident at once, cooperative; phases [0, count), of which `first` is the first product or -1. All
-// products have as many rows; a block belongs to row tile blockIdx / parts. Dynamic shared memory: rows [16, wide] of T, scale and shift from byte
-// `affine` on, cells from byte `cells` on, weights [round, 8, wide] of T from byte `weights` on; layouts in resident.cuh. counters: 2, 0 before and after.
+// Launch: 512 threads, as many blocks as are resident at once, cooperative; phases [0, count), of which `first` is the first product or norm, or -1.
+// All products have as many rows; a block belongs to row tile blockIdx / parts. Dynamic shared memory: rows [16, wide] of T, two scales and shifts from
+// byte `affine` on, cells from byte `cells` on, from byte `weights` on twice `half` bytes for weights [round, 8, wide] of T; layouts in resident.cuh.
+// counters: 2, 0 before and after.
 // Variants: TENON_T one of float, f16, bf16; TENON_HEAD 32 or 64, the elements of a head; from sm_80 on.
 #include "resident_attention.cuh"
 #include "short_fn.cuh"
-
-#ifdef RESIDENT_STAMPS
-__device__ long long stamps[4096];
-#define STAMP(i) if (threadIdx.x == 0 && blockIdx.x == 0) stamps[at * 8 + i] = clock64()
-#else
-#define STAMP(i)
-#endif
 
 constexpr int HEAD = TENON_HEAD;
 
@@ -179,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     __shared__ u64 arrivals[2];
     constexpr int WORDS = sizeof(Phase) / 16, SIZE = static_cast<int>(sizeof(T));
     for (int i = threadIdx.x; i < count * WORDS; i += THREADS) reinterpret_cast<uint4*>(phases.at)[i] = reinterpret_cast<const uint4*>(given.at)[i];
-#if __CUDA_ARCH__ >= 900
+#if TENON_COPY_ENGINE
     if (threadIdx.x == 0) {
         start_barrier(shared_address(arrivals), 1);
         start_barrier(shared_address(arrivals + 1), 1);
@@ -192,7 +186,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     Unit ahead = first_unit(phases, block, first);
     int fetched = 0, number = 0;  // units that are on their way or here; those that are done
     int at = 0, from = 0;         // the phase, and the column tile of a product
-    // each piece of code stands here once: what is executed in turns has to stay in the cache of instructions
+    // Each piece of code stands here once: what is executed in turns has to stay in the cache of instructions.
+    //
+    // Two barriers a unit order what its warps share: rows are made before the first and read behind it; sums are stored between both and read behind
+    // the second; so are the weights read, in whose place the unit after the next is fetched behind the second.
 #pragma unroll 1
     while (at < count) {
         const Phase& shared = phases.at[at];
@@ -215,11 +212,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             }
             __syncthreads();
         }
-        STAMP(0);
         if (shared.kind == PHASE_ATTENTION) attend<HEAD>(shared, block);
         int now = tiles - from < shared.round ? tiles - from : shared.round;
         if (now > 0) {
-            Cell cell(shared, block, from, product ? now : 0, threadIdx.x);
             await_fetched(block, number);
             if (from > 0) {
                 // the rows are there
@@ -230,18 +225,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             } else {
                 fetch_rows(shared, block);
             }
-            STAMP(1);
             __syncthreads();  // the rows are there, and the block has read the sums before
-            STAMP(2);
             if (product) {
                 // in registers: every asynchronous copy makes the compiler read shared memory again
                 const Phase p = {shared.kind, shared.source, shared.flags, shared.x, shared.w, shared.bias, shared.residual, shared.y, shared.scale, shared.shift, shared.normed, shared.rows, shared.n, shared.k,
                                  shared.next, shared.least, shared.more, shared.ways, shared.round, shared.fn, shared.unused, shared.alpha, shared.beta, shared.factor, shared.keys};
+                Cell cell(p, block, from, now, threadIdx.x);
                 multiply_round(p, block, number, now);
                 __syncthreads();  // the sums are there, and the weights have been read
-                STAMP(3);
                 finish_round(p, block, from, now, cell);
-                STAMP(4);
             }
             number++;
         }

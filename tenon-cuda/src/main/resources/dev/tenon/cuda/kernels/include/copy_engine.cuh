@@ -29,7 +29,7 @@ __device__ __forceinline__ void expect_bytes(u32 barrier, int bytes) {
 }
 
 // Barriers that were started are seen by the copy engine.
-__device__ __forceinline__ void show_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ __forceinline__ void show_barriers() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // Whole accesses of 16 bytes from global to shared memory, done when the barrier has their bytes.
 __device__ __forceinline__ void copy_bulk(u32 shared, const void* global, int bytes, u32 barrier) {

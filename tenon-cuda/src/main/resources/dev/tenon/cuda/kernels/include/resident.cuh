@@ -1,11 +1,12 @@
 // What a resident kernel knows of its work: phases one behind the other, and the shared memory of a block.
 //
-// A product's block takes 16 rows, a row tile, and of the column tiles of 8 every `parts`-th one, in rounds of what fits into shared memory. Weights
-// lie as [n, k] and need nothing that a phase before makes, so a block fetches those of its next product while it waits for the others.
+// A product's block takes 16 rows, a row tile, and of the column tiles of 8 every `parts`-th one, in rounds of what fits into half of the shared memory
+// for weights. Weights lie as [n, k] and need nothing that a phase before makes, so those of the next round are on their way while one is worked on.
 //
 // Phases do not meet. What a phase makes and another one reads lies where every word was NOT_YET before the first phase, and a reader looks at the
 // words that it needs until each is something else. So each word says by itself that it is there, and no order among words is asked for: loads and
-// stores are relaxed ones of whole words. Stores never write NOT_YET, which is a NaN that no arithmetic makes.
+// stores are relaxed ones of whole words. Stores never write NOT_YET, which is a NaN that no arithmetic makes. No two values of a launch lie in the same
+// place, so a word changes once.
 //
 // A block runs each phase for a few microseconds, so that what counts is the number of instructions and of loads that wait for one another.
 #pragma once
@@ -14,6 +15,13 @@
 #include "unary_fn.cuh"
 
 typedef TENON_T T;
+
+// Whether the copy engine fetches weights, asked by one warp; else all threads do by asynchronous copies.
+#if __CUDA_ARCH__ >= 900 && !defined(TENON_NO_COPY_ENGINE)
+#define TENON_COPY_ENGINE 1
+#else
+#define TENON_COPY_ENGINE 0
+#endif
 
 constexpr int WARPS = 16;
 constexpr int THREADS = 32 * WARPS;
@@ -110,7 +118,7 @@ __device__ __forceinline__ Unit unit_after(const Phases& phases, const Block& bl
 
 // Which threads call fetch.
 __device__ __forceinline__ bool fetches() {
-#if __CUDA_ARCH__ >= 900
+#if TENON_COPY_ENGINE
     return threadIdx.x / 32 == WARPS - 1;  // which has least to do with results
 #else
     return true;
@@ -130,7 +138,7 @@ __device__ __forceinline__ void fetch(const Phases& phases, const Block& block, 
         T* weights = block.weights + number % 2 * block.half;
         T* affine = block.affine + number % 2 * block.slot;
         const T* w = p.w + static_cast<i64>((block.part + unit.from * parts) * COLUMNS) * k;
-#if __CUDA_ARCH__ >= 900
+#if TENON_COPY_ENGINE
         int bytes = k * static_cast<int>(sizeof(T));
         u32 barrier = shared_address(block.arrivals + number % 2);
         if (lane == 0) expect_bytes(barrier, (count * COLUMNS + (norms ? 2 : 0)) * bytes);
@@ -152,14 +160,14 @@ __device__ __forceinline__ void fetch(const Phases& phases, const Block& block, 
         }
 #endif
     }
-#if __CUDA_ARCH__ < 900
+#if !TENON_COPY_ENGINE
     copy_async_commit();
 #endif
 }
 
 // Waits for what was fetched for the unit of that number, where that of the next may be on its way; by all threads.
 __device__ __forceinline__ void await_fetched(const Block& block, int number) {
-#if __CUDA_ARCH__ >= 900
+#if TENON_COPY_ENGINE
     await_phase(shared_address(block.arrivals + number % 2), number / 2 & 1);
 #else
     copy_async_wait<1>();
@@ -262,7 +270,7 @@ __device__ __forceinline__ void norm_row(const Phase& p, int row, const T* affin
         if (missing) look_again();
     } while (missing);
     __syncwarp();
-    float off[ROW_PACKS][FOUR], sum = 0, squares = 0;
+    float sum = 0, squares = 0;
     float pivot = __shfl_sync(0xffffffffu, to_compute(reinterpret_cast<const Pack<T, FOUR>*>(own)->at[0]), 0);
 #pragma unroll
     for (int c = 0; c < ROW_PACKS; c++) {
@@ -271,9 +279,9 @@ __device__ __forceinline__ void norm_row(const Phase& p, int row, const T* affin
         if (lane + 32 * c < packs) {
 #pragma unroll
             for (int e = 0; e < FOUR; e++) {
-                off[c][e] = to_compute(pack.at[e]) - pivot;
-                sum += off[c][e];
-                squares = fmaf(off[c][e], off[c][e], squares);
+                float off = to_compute(pack.at[e]) - pivot;
+                sum += off;
+                squares = fmaf(off, off, squares);
             }
         }
     }
@@ -290,18 +298,18 @@ __device__ __forceinline__ void norm_row(const Phase& p, int row, const T* affin
         if (32 * c >= packs) break;
         int at = lane + 32 * c;
         if (at >= packs) continue;
-        Pack<T, FOUR> factors = load_pack<T, FOUR>(affine, at), addends = load_pack<T, FOUR>(affine + k, at);
+        Pack<T, FOUR> pack = *reinterpret_cast<Pack<T, FOUR>*>(&own[c]), factors = load_pack<T, FOUR>(affine, at), addends = load_pack<T, FOUR>(affine + k, at);
         float v[FOUR];
 #pragma unroll
-        for (int e = 0; e < FOUR; e++) v[e] = fmaf(fmaf(off[c][e], by, rest), to_compute(factors.at[e]), to_compute(addends.at[e]));
+        for (int e = 0; e < FOUR; e++) v[e] = fmaf(fmaf(to_compute(pack.at[e]) - pivot, by, rest), to_compute(factors.at[e]), to_compute(addends.at[e]));
         Words whole = pack_four(v, T());
         if (to != nullptr) reinterpret_cast<Words*>(to)[at] = whole;
         if (stored == nullptr) continue;
         if (wide && sizeof(T) == 2) {
-            Pack<T, FOUR> pack = *reinterpret_cast<Pack<T, FOUR>*>(&whole);
+            Pack<T, FOUR> halves = *reinterpret_cast<Pack<T, FOUR>*>(&whole);
             Pack<float, FOUR> floats;
 #pragma unroll
-            for (int e = 0; e < FOUR; e++) floats.at[e] = to_compute(pack.at[e]);
+            for (int e = 0; e < FOUR; e++) floats.at[e] = to_compute(halves.at[e]);
             store_pack<float, FOUR>(static_cast<float*>(stored), at, floats);
         } else {
             store_handed(static_cast<Words*>(stored) + at, whole);

@@ -9,7 +9,13 @@
 constexpr int KEYS = 16;
 
 // The larger, NaN where one is.
-__device__ __forceinline__ float peak(float a, float b) { return a > b || a != a ? a : b; }
+__device__ __forceinline__ float peak(float a, float b) {
+#if TENON_EMULATED
+    return a > b || a != a ? a : b;
+#else
+    return max_or_nan(a, b);
+#endif
+}
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
 template <int D>
@@ -89,12 +95,17 @@ struct Turn {
         bool waits = (p.flags & MADE_X) != 0;
         float factor = p.factor;
         T masks[2][4];
+        if (heads.mask != nullptr) {
 #pragma unroll
-        for (int n = 0; n < 2; n++) {
+            for (int i = 0; i < 2; i++) {
+                if (i > 0 && heads.mask_query == 0) {  // all queries have the same
 #pragma unroll
-            for (int e = 0; e < 4; e++) {
-                int row = first + quad + e / 2 * 8, column = key + n * 8 + own * 2 + e % 2;
-                masks[n][e] = heads.mask == nullptr ? From<T>::of(0.0f) : heads.mask[heads.within(row) * heads.mask_query + heads.within(column) * heads.mask_key];
+                    for (int n = 0; n < 4; n++) masks[n / 2][2 + n % 2] = masks[n / 2][n % 2];
+                    break;
+                }
+                const T* row = heads.mask + heads.within(first + quad + i * 8) * heads.mask_query;
+#pragma unroll
+                for (int n = 0; n < 4; n++) masks[n / 2][2 * i + n % 2] = row[heads.within(key + n / 2 * 8 + own * 2 + n % 2) * heads.mask_key];
             }
         }
         uint4 q[D / CHUNK][2], k[2][D / CHUNK];
