@@ -56,7 +56,7 @@ __device__ __forceinline__ void fetch_rows(const Phase& p, const Block& block) {
         } while (missing);
 #pragma unroll
         for (int i = 0; i < FETCHED; i++) {
-            if (base + i * 32 < packs) to[base + i * 32] = own[i];
+            if (base + i * 32 < packs) to[base + i * 32] = as_operands(own[i], T());
         }
     }
 }
@@ -96,7 +96,7 @@ __device__ __forceinline__ void multiply_round(const Phase& p, const Block& bloc
         for (int chunk = part; chunk < chunks; chunk += splits) {
             uint4 low = *reinterpret_cast<const uint4*>(a + chunk * CHUNK);
             uint4 high = *reinterpret_cast<const uint4*>(a + 8 * wide + chunk * CHUNK);
-            multiply(sums, low, high, *reinterpret_cast<const uint4*>(b + chunk * CHUNK), T());
+            multiply_operands(sums, low, high, *reinterpret_cast<const uint4*>(b + chunk * CHUNK), T());
         }
         float2* to = reinterpret_cast<float2*>(block.cells + (tile * splits + part) * CELLS) + lane;
         to[0] = make_float2(sums[0], sums[1]);

@@ -186,7 +186,7 @@ __device__ __forceinline__ void multiply(float (&sums)[4], uint4 low, uint4 high
     mma_16816(sums, a1, b1, E());
 }
 
-__device__ __forceinline__ u32 tf32_bits(u32 v) { return __float_as_uint(to_tf32(__uint_as_float(v))); }
+__device__ __forceinline__ u32 tf32_bits(u32 v) { return __float_as_uint(to_even_tf32(__uint_as_float(v))); }
 
 __device__ __forceinline__ void multiply(float (&sums)[4], uint4 low, uint4 high, uint4 b, float) {
     u32 a0[4] = {tf32_bits(low.x), tf32_bits(high.x), tf32_bits(low.y), tf32_bits(high.y)};
@@ -196,6 +196,34 @@ __device__ __forceinline__ void multiply(float (&sums)[4], uint4 low, uint4 high
     u32 b1[2] = {tf32_bits(b.z), tf32_bits(b.w)};
     mma_1688_tf32(sums, a1, b1);
 }
+
+// The same where the rows of a are operands already.
+template <typename E>
+__device__ __forceinline__ void multiply_operands(float (&sums)[4], uint4 low, uint4 high, uint4 b, E) {
+    multiply(sums, low, high, b, E());
+}
+
+__device__ __forceinline__ void multiply_operands(float (&sums)[4], uint4 low, uint4 high, uint4 b, float) {
+    u32 a0[4] = {low.x, high.x, low.y, high.y};
+    u32 b0[2] = {tf32_bits(b.x), tf32_bits(b.y)};
+    mma_1688_tf32(sums, a0, b0);
+    u32 a1[4] = {low.z, high.z, low.w, high.w};
+    u32 b1[2] = {tf32_bits(b.z), tf32_bits(b.w)};
+    mma_1688_tf32(sums, a1, b1);
+}
+
+// Elements of a product's rows as operands, which are rounded to TF32 here once and not for each column tile.
+template <typename W, typename E>
+__device__ __forceinline__ W as_operands(W words, E) {
+    return words;
+}
+__device__ __forceinline__ uint4 as_operands(uint4 v, float) { return make_uint4(tf32_bits(v.x), tf32_bits(v.y), tf32_bits(v.z), tf32_bits(v.w)); }
+
+template <typename E>
+__device__ __forceinline__ E as_operand(float v, E) {
+    return From<E>::of(v);
+}
+__device__ __forceinline__ float as_operand(float v, float) { return to_even_tf32(v); }
 
 constexpr u32 NOT_YET = 0xffffffffu;
 constexpr int PAIR = 4 / static_cast<int>(sizeof(T));  // elements of a word
@@ -303,7 +331,7 @@ __device__ __forceinline__ void norm_row(const Phase& p, int row, const T* affin
 #pragma unroll
         for (int e = 0; e < FOUR; e++) v[e] = fmaf(fmaf(to_compute(pack.at[e]) - pivot, by, rest), to_compute(factors.at[e]), to_compute(addends.at[e]));
         Words whole = pack_four(v, T());
-        if (to != nullptr) reinterpret_cast<Words*>(to)[at] = whole;
+        if (to != nullptr) reinterpret_cast<Words*>(to)[at] = as_operands(whole, T());
         if (stored == nullptr) continue;
         if (wide && sizeof(T) == 2) {
             Pack<T, FOUR> halves = *reinterpret_cast<Pack<T, FOUR>*>(&whole);

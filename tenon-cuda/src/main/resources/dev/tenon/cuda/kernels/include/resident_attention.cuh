@@ -188,7 +188,7 @@ struct Turn {
         for (int n = 0; n < 2; n++) {
             u32 a[4];
 #pragma unroll
-            for (int e = 0; e < 4; e++) a[e] = __float_as_uint(to_tf32(s[n][(e & 1) * 2 + e / 2]));
+            for (int e = 0; e < 4; e++) a[e] = __float_as_uint(to_even_tf32(s[n][(e & 1) * 2 + e / 2]));
 #pragma unroll
             for (int j = 0; j < D / 8; j++) {
                 u32 b[2] = {tf32_bits(values[2 * n][j]), tf32_bits(values[2 * n + 1][j])};
@@ -227,7 +227,7 @@ __device__ __forceinline__ void attend_rows(const Phase& p, const Block& block) 
             float share = 1.0f / all.divisor(sum_of_quad(total[i]));
             Pack<T, D / 4> pack;  // columns 2t and 2t + 1: neighbours in the head
 #pragma unroll
-            for (int n = 0; n < D / 4; n++) pack.at[n] = From<T>::of(o[n % (D / 8)][2 * i + n / (D / 8)] * share);
+            for (int n = 0; n < D / 4; n++) pack.at[n] = as_operand(o[n % (D / 8)][2 * i + n / (D / 8)] * share, T());
             store_pack<T, D / 4>(block.rows + (all.quad + i * 8) * wide + h * D, all.own, pack);
         }
     }
