@@ -1,8 +1,10 @@
 """PyTorch's all-MiniLM-L6-v2 shape (Hugging Face BertModel with SDPA, random weights), timed like `tenon bench model --device cuda`: host time
 of a replayed CUDA graph and a wait, inputs and outputs on the device. One JSON object a line.
     python3 minilm_torch.py [--eager] [--compile MODE] [--bert-base] [f32|f16|bf16] BATCHxTOKENS…      (f32 runs in TF32)
+    python3 minilm_torch.py export FOLDER      the same two models for Tenon: FOLDER/minilm/model.onnx and FOLDER/bert/model.onnx
 MODE is one of torch.compile, for example reduce-overhead or max-autotune. --bert-base is BERT-base's shape instead."""
 import json
+import os
 import statistics
 import sys
 import time
@@ -29,8 +31,39 @@ def median_us(work, least=50, seconds=1.0):
     return statistics.median(times), times[int(len(times) * 0.95)], times[0], times[-1]
 
 
+def shape_of(base):
+    return BertConfig(
+        vocab_size=30522, hidden_size=768 if base else 384, num_hidden_layers=12 if base else 6, num_attention_heads=12,
+        intermediate_size=3072 if base else 1536, hidden_act="gelu", max_position_embeddings=512, attn_implementation="sdpa")
+
+
+class Hidden(torch.nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids, attention_mask, token_type_ids):
+        return self.model(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids).last_hidden_state
+
+
+def export(folder):
+    names = ["input_ids", "attention_mask", "token_type_ids"]
+    sizes = {0: "batch", 1: "tokens"}
+    for name, base in (("minilm", False), ("bert", True)):
+        torch.manual_seed(1)
+        model = Hidden(BertModel(shape_of(base), add_pooling_layer=False).eval())
+        ids = torch.randint(0, 30000, (2, 9))
+        os.makedirs(f"{folder}/{name}", exist_ok=True)
+        torch.onnx.export(
+            model, (ids, torch.ones_like(ids), torch.zeros_like(ids)), f"{folder}/{name}/model.onnx", input_names=names,
+            output_names=["last_hidden_state"], dynamic_axes={n: sizes for n in [*names, "last_hidden_state"]}, opset_version=17, dynamo=False)
+
+
 def main():
     arguments = sys.argv[1:]
+    if arguments[:1] == ["export"]:
+        export(arguments[1])
+        return
     eager, base, mode = "--eager" in arguments, "--bert-base" in arguments, None
     if "--compile" in arguments:
         mode = arguments.pop(arguments.index("--compile") + 1)
@@ -39,10 +72,7 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.backends.cudnn.allow_tf32 = True
     torch.manual_seed(1)
-    config = BertConfig(
-        vocab_size=30522, hidden_size=768 if base else 384, num_hidden_layers=12 if base else 6, num_attention_heads=12,
-        intermediate_size=3072 if base else 1536, hidden_act="gelu", max_position_embeddings=512, attn_implementation="sdpa")
-    model = BertModel(config, add_pooling_layer=False).eval().to("cuda", DTYPES[dtype])
+    model = BertModel(shape_of(base), add_pooling_layer=False).eval().to("cuda", DTYPES[dtype])
     for shape in arguments[1:] or SHAPES:
         batch, tokens = map(int, shape.split("x"))
         ids = torch.randint(0, 30522, (batch, tokens), device="cuda")

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code tenon bench texts} and {@code bench requests}, with few short texts. */
+/** {@code tenon bench texts}, {@code requests}, {@code callers} and {@code stream}, with little to do. */
 final class BenchTextsTest {
     @TempDir
     private Path folder;
@@ -51,6 +51,48 @@ final class BenchTextsTest {
                         .succeeds()
                         .out())
                 .contains("load", "pass 1", "5 texts");
+    }
+
+    @Test
+    void callers() throws IOException {
+        List<Map<String, Object>> objects = Cli.run(
+                        "bench",
+                        "callers",
+                        "--device",
+                        "cpu",
+                        "--callers",
+                        "1,5",
+                        "--shape",
+                        "1x4",
+                        "--seconds",
+                        "0.3",
+                        "--json")
+                .succeeds()
+                .objects();
+        assertThat(objects).extracting(object -> object.get("callers")).containsExactly(1.0, 5.0);
+        assertThat(objects).allSatisfy(object -> {
+            assertThat((double) object.get("runs_per_s")).isPositive();
+            assertThat((double) object.get("p99_us")).isGreaterThanOrEqualTo((double) object.get("median_us"));
+            assertThat((double) object.get("p99_turns")).isPositive();
+        });
+    }
+
+    @Test
+    void stream() {
+        String[] args = {
+            "bench",
+            "stream",
+            "--device",
+            "cpu",
+            "--count",
+            "3",
+            "--passes",
+            "3",
+            "--shapes-from",
+            "batch_size=1..2,sequence_length=2..9"
+        };
+        assertThat(Cli.run(args).succeeds().out())
+                .contains("pass 3", "a new size, most", "The first run of all took", "3 runs a pass, ");
     }
 
     @Test

@@ -372,7 +372,7 @@ final class CommandsTest {
             assertThat(Cli.run("--help").succeeds().out()).contains("\n  " + command + " ");
             assertThat(Cli.run(command, "--help").succeeds().out()).contains("Usage: tenon " + command + " ");
         }
-        for (String command : List.of("model", "stream", "texts", "requests", "softmax", "ops", "modes", "allreduce")) {
+        for (String command : List.of("model", "stream", "texts", "requests", "callers", "softmax", "ops")) {
             assertThat(Cli.run("bench", "--help").succeeds().out()).contains("\n  " + command + " ");
             assertThat(Cli.run("bench", command, "--help").succeeds().out())
                     .contains("Usage: tenon bench " + command + " ");

@@ -17,6 +17,7 @@ public final class BenchCommand implements Runnable {
             Map.entry("stream", BenchStreamCommand.class),
             Map.entry("texts", BenchTextsCommand.class),
             Map.entry("requests", BenchRequestsCommand.class),
+            Map.entry("callers", BenchCallersCommand.class),
             Map.entry("softmax", BenchSoftmaxCommand.class),
             Map.entry("ops", BenchOpsCommand.class),
             Map.entry("modes", BenchModesCommand.class),
@@ -30,6 +31,6 @@ public final class BenchCommand implements Runnable {
     public void run() {
         throw new CommandLine.ParameterException(
                 spec.commandLine(),
-                "say what to measure: model, stream, texts, requests, softmax, ops, modes or allreduce");
+                "say what to measure: model, stream, texts, requests, callers, softmax, ops, modes or allreduce");
     }
 }

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -138,12 +139,15 @@ final class BenchStreamCommand implements Callable<Integer> {
         return sizes;
     }
 
-    /** What each new size took beyond its median when it was known. */
+    /**
+     * What each new size took beyond its median when it was known. Without the very first run, which opens libraries
+     * and loads what all sizes use.
+     */
     private static Samples planning(List<double[]> times, List<Map<String, Long>> sizes) {
         Set<Map<String, Long>> seen = new HashSet<>();
         List<Double> micros = new ArrayList<>();
         for (int i = 0; i < sizes.size(); i++) {
-            if (seen.add(sizes.get(i))) {
+            if (seen.add(sizes.get(i)) && i > 0) {
                 double[] later = new double[times.size() - 1];
                 for (int pass = 1; pass < times.size(); pass++) {
                     later[pass - 1] = times.get(pass)[i];
@@ -154,11 +158,27 @@ final class BenchStreamCommand implements Callable<Integer> {
         return Samples.of(micros.stream().mapToDouble(Double::doubleValue).toArray());
     }
 
+    /** The longest run of a known size, as a multiple of the median of that size's runs. */
+    private static double mostOfMedian(List<double[]> times) {
+        double most = 0;
+        for (int i = 0; i < times.getFirst().length; i++) {
+            double[] later = new double[times.size() - 1];
+            for (int pass = 1; pass < times.size(); pass++) {
+                later[pass - 1] = times.get(pass)[i];
+            }
+            Samples samples = Samples.of(later);
+            most = Math.max(most, samples.max() / samples.median());
+        }
+        return most;
+    }
+
     private void print(Path file, Engine engine, double loading, List<double[]> times, List<Map<String, Long>> sizes) {
         PrintWriter out = spec.commandLine().getOut();
         List<Double> sums = new ArrayList<>();
         times.forEach(pass -> sums.add(java.util.Arrays.stream(pass).sum()));
-        Samples planning = times.size() > 1 ? planning(times, sizes) : null;
+        boolean planned = times.size() > 1 && new HashSet<>(sizes).size() > 1;
+        Samples planning = planned ? planning(times, sizes) : null;
+        double most = planned ? mostOfMedian(times) : 0;
         if (json) {
             Map<String, Object> object = new LinkedHashMap<>();
             object.put("bench", "stream");
@@ -169,10 +189,12 @@ final class BenchStreamCommand implements Callable<Integer> {
             object.put("sizes", new HashSet<>(sizes).size());
             object.put("load_us", loading);
             object.put("pass_us", sums);
+            object.put("first_run_us", times.getFirst()[0]);
             if (planning != null) {
                 object.put("plan_median_us", planning.median());
                 object.put("plan_p95_us", planning.p95());
                 object.put("plan_max_us", planning.max());
+                object.put("later_run_of_median", most);
             }
             Json.print(out, object);
             return;
@@ -185,8 +207,14 @@ final class BenchStreamCommand implements Callable<Integer> {
         if (planning != null) {
             table.row("a new size, median", Units.duration(planning.median()));
             table.row("a new size, p95", Units.duration(planning.p95()));
+            table.row("a new size, most", Units.duration(planning.max()));
         }
         table.print(out);
+        if (planning != null) {
+            out.println("The first run of all took " + Units.duration(times.getFirst()[0])
+                    + "; of later runs of a size the longest took "
+                    + String.format(Locale.ROOT, "%.1f", most) + " times its median.");
+        }
         out.println(
                 Units.counted(sizes.size(), "run") + " a pass, " + Units.counted(new HashSet<>(sizes).size(), "size"));
     }

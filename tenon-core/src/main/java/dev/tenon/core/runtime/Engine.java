@@ -32,7 +32,8 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Thread-safe.
  */
 public final class Engine implements AutoCloseable {
-    private static final long PAUSE_NANOS = 10_000_000;
+    /** Between runs by which a device settles: long enough that it rests for a part of it, and times algorithms. */
+    private static final long PAUSE_NANOS = 25_000_000;
 
     private final Target target;
     private final Backend backend;

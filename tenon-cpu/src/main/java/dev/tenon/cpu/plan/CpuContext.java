@@ -102,6 +102,16 @@ public final class CpuContext implements Device.State {
         return parts;
     }
 
+    /** Waits for the turn of a run of this session among those of all sessions of the device. */
+    void enter() {
+        pool.enter();
+    }
+
+    /** The run that {@link #enter entered} has ended. */
+    void leave() {
+        pool.leave();
+    }
+
     /** Memory for aligned copies of inputs; valid until the next call. */
     MemorySegment staging(long bytes) {
         staging.grow(bytes);

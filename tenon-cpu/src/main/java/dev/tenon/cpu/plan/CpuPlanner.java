@@ -61,9 +61,11 @@ public final class CpuPlanner implements CpuLoweringContext {
                 throw nodes.get(i).fault(e);
             }
         }
+        List<CpuProgram.Place> places = places();
+        weights.await();
         return new CpuProgram(
                 Signature.of(plan.graph()),
-                places(),
+                places,
                 slots,
                 new CpuProgram.Work(nodes, List.of(steps)),
                 plan.memory().arenaBytes(),

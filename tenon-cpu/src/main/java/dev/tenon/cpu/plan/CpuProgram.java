@@ -102,15 +102,23 @@ public final class CpuProgram implements Program {
         for (int i = 0; i < outputs.length; i++) {
             outputs[i] = Tensor.zeros(signature.outputs().get(i));
         }
-        CpuFrame frame = frame(context, inputs);
-        run(frame, outputs);
+        runInTurn(context, inputs, outputs);
         return outputs;
     }
 
-    private CpuFrame frame(Device.State context, Tensor[] inputs) {
+    private void runInTurn(Device.State context, Tensor[] inputs, Tensor[] outputs) {
         if (!(context instanceof CpuContext own)) {
             throw new InputException("the context was made by another device");
         }
+        own.enter();
+        try {
+            run(frame(own, inputs), outputs);
+        } finally {
+            own.leave();
+        }
+    }
+
+    private CpuFrame frame(CpuContext own, Tensor[] inputs) {
         CpuFrame frame = own.frame(this);
         RunObserver observer = own.observer();
         long start = observer == null ? 0 : System.nanoTime();
@@ -139,8 +147,7 @@ public final class CpuProgram implements Program {
             Program.super.runInto(context, inputs, outputs);
             return;
         }
-        CpuFrame frame = frame(context, inputs);
-        run(frame, outputs);
+        runInTurn(context, inputs, outputs);
     }
 
     /** Runs the steps with inputs bound, into given outputs. */

@@ -49,6 +49,9 @@ public final class CpuWeights implements Device.Constants {
     /** Constants of a mapped file above this size are used where they lie. */
     private static final long MAPPED_BYTES = 4 << 20;
 
+    /** Forms from this size on are made on other threads, while the plan goes on. */
+    private static final long ASIDE_BYTES = 64 << 10;
+
     /** A part that is smaller than this share of the whole is copied alone. */
     private static final long MOST_PARTS = 64;
 
@@ -57,16 +60,26 @@ public final class CpuWeights implements Device.Constants {
         final Key key;
         final LedgerMemory.Piece piece;
         final MemorySegment segment;
+        /** Null where it was made at once. */
+        final @Nullable Filling filling;
         /** How often plans have it in their lists. */
         int holds;
 
         @Nullable
         ForPlan lastUser;
 
-        Form(Key key, LedgerMemory.Piece piece) {
+        Form(Key key, LedgerMemory.Piece piece, @Nullable Filling filling) {
             this.key = key;
             this.piece = piece;
+            this.filling = filling;
             this.segment = piece.segment().asReadOnly();
+        }
+
+        void free() {
+            if (filling != null) {
+                filling.end();
+            }
+            piece.close();
         }
     }
 
@@ -160,6 +173,22 @@ public final class CpuWeights implements Device.Constants {
             }
         }
 
+        /**
+         * Returns when all forms that were asked for are made: before that, nothing may read those that were
+         * {@link #prepared}.
+         */
+        void await() {
+            List<Form> asked;
+            synchronized (CpuWeights.this) {
+                asked = List.copyOf(used);
+            }
+            for (Form form : asked) {
+                if (form.filling != null) {
+                    form.filling.await();
+                }
+            }
+        }
+
         private Form use(Form form) {
             if (form.lastUser != this) { // one that two plans take in turn is held more than once
                 form.lastUser = this;
@@ -194,8 +223,13 @@ public final class CpuWeights implements Device.Constants {
                 MemoryLedger.Use.WEIGHTS,
                 "constant " + key.data().type() + " as " + key.layout());
         try {
-            prepared.fill().accept(piece.segment());
-            Form form = new Form(key, piece);
+            Filling filling = null;
+            if (aside(key, prepared)) {
+                filling = Filling.start(prepared.fill(), piece.segment());
+            } else {
+                prepared.fill().accept(piece.segment());
+            }
+            Form form = new Form(key, piece, filling);
             made.put(key, form);
             return form;
         } catch (RuntimeException | Error e) {
@@ -204,11 +238,19 @@ public final class CpuWeights implements Device.Constants {
         }
     }
 
+    /** Lowerings may look at dense copies. What only this thread may read is read by this thread. */
+    private static boolean aside(Key key, CpuLoweringContext.Prepared prepared) {
+        return prepared.bytes() >= ASIDE_BYTES
+                && !key.layout().equals(DENSE)
+                && key.data() instanceof ConstantData.Dense dense
+                && dense.segment().isAccessibleBy(ANY_THREAD);
+    }
+
     private void forget(Form form) {
         if (form.key.data() instanceof ConstantData.Dense dense) {
             longest.remove(dense.segment().address(), form);
         }
-        form.piece.close();
+        form.free();
     }
 
     private static boolean staysMapped(MemorySegment segment) {
@@ -231,7 +273,7 @@ public final class CpuWeights implements Device.Constants {
     @Override
     public synchronized void close() {
         closed = true;
-        made.values().forEach(form -> form.piece.close());
+        made.values().forEach(Form::free);
         made.clear();
         longest.clear();
     }

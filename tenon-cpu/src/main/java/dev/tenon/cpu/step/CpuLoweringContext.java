@@ -21,7 +21,7 @@ public interface CpuLoweringContext {
     /**
      * A form of a constant that was made once for the model (packed for the matrix kernel, say), whatever the number of
      * plans. {@code layout} names the form; {@code make} is called at most once for each pair and gives memory that the
-     * weights own.
+     * weights own. It may be filled on another thread, and has its contents when steps run: no lowering reads it.
      */
     MemorySegment prepared(ConstantData data, String layout, Function<ConstantData, Prepared> make);
 

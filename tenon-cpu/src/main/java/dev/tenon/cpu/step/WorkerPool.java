@@ -2,7 +2,9 @@ package dev.tenon.cpu.step;
 
 import dev.tenon.core.backend.RunObserver;
 import dev.tenon.core.error.OutOfMemoryException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -14,6 +16,10 @@ import org.jspecify.annotations.Nullable;
  * <p>One loop at a time: a caller that finds the pool busy (another session's loop, or a loop inside a loop) runs its
  * whole loop by itself. A worker that is late to a loop which the others have finished never enters it, so a caller
  * waits only for pieces that are being worked on. Running a loop allocates nothing.
+ *
+ * <p>Runs {@link #enter enter} in the order in which they asked, at most {@link #RUNS} a worker at a time: of many
+ * callers each then waits about as long as any other, and few runs' memory is in the caches. While there are as many
+ * runs as workers, each stays on its own thread, since cores are better used so than by sharing loops.
  *
  * <p>Thread-safe.
  */
@@ -27,6 +33,9 @@ public final class WorkerPool implements AutoCloseable {
     /** Pieces a worker: enough that a core which someone else uses for a while does not hold up the loop. */
     private static final int PIECES = 4;
 
+    /** Runs a worker that may be under way: with one, a core would idle between a run and the waking of the next. */
+    private static final int RUNS = 2;
+
     private static final long OPEN = 1L << 32;
     private static final long INSIDE = OPEN - 1;
 
@@ -34,6 +43,8 @@ public final class WorkerPool implements AutoCloseable {
     private final boolean spin;
     private final Worker[] workers;
     private final AtomicBoolean busy = new AtomicBoolean();
+    private final Semaphore turns;
+    private final AtomicInteger running = new AtomicInteger();
 
     /** Low half: workers inside the loop. High half: a count of openings and closings, odd while a loop is open. */
     private final AtomicLong state = new AtomicLong();
@@ -60,6 +71,7 @@ public final class WorkerPool implements AutoCloseable {
     public WorkerPool(int threads, HostSupply supply) {
         this.threads = threads;
         this.spin = threads <= Runtime.getRuntime().availableProcessors();
+        this.turns = new Semaphore(RUNS * threads, true);
         this.workers = new Worker[threads - 1];
         for (int i = 0; i < workers.length; i++) {
             workers[i] = new Worker(i + 1);
@@ -82,6 +94,22 @@ public final class WorkerPool implements AutoCloseable {
 
     public int threads() {
         return threads;
+    }
+
+    /** Waits until fewer runs than the limit are under way. A run within a run does not ask again. */
+    public void enter() {
+        turns.acquireUninterruptibly();
+        running.incrementAndGet();
+    }
+
+    /** The run that {@link #enter entered} has ended. */
+    public void leave() {
+        running.decrementAndGet();
+        turns.release();
+    }
+
+    private boolean crowded() {
+        return running.get() >= threads;
     }
 
     private final class Worker extends Thread {
@@ -109,7 +137,7 @@ public final class WorkerPool implements AutoCloseable {
                 } else if (state.compareAndSet(now, now + 1)) {
                     seen = round;
                     observedWork(index);
-                    leave();
+                    leaveLoop();
                 }
             }
         }
@@ -121,7 +149,7 @@ public final class WorkerPool implements AutoCloseable {
 
         private void await(long seen) {
             long start = spin ? System.nanoTime() : 0;
-            while (spin && System.nanoTime() - start < SPIN_NANOS) {
+            while (spin && !crowded() && System.nanoTime() - start < SPIN_NANOS) {
                 for (int i = 0; i < 32; i++) {
                     if (!nothingNew(seen)) {
                         return;
@@ -146,7 +174,7 @@ public final class WorkerPool implements AutoCloseable {
             return;
         }
         long smallest = Math.max(1, grain);
-        if (threads == 1 || iterations <= smallest || closed || !busy.compareAndSet(false, true)) {
+        if (threads == 1 || iterations <= smallest || crowded() || closed || !busy.compareAndSet(false, true)) {
             body.run(given, 0, iterations, callerIndex());
             return;
         }
@@ -217,7 +245,7 @@ public final class WorkerPool implements AutoCloseable {
         }
     }
 
-    private void leave() {
+    private void leaveLoop() {
         Thread caller = waiter;
         long now = state.decrementAndGet();
         if ((now & INSIDE) == 0 && (now >>> 32 & 1) == 0 && caller != null) {

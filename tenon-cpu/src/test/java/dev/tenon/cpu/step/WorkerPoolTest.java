@@ -7,6 +7,7 @@ import dev.tenon.core.testkit.Await;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
@@ -190,5 +191,57 @@ class WorkerPoolTest {
                 100,
                 1);
         assertThat(sum.get()).isEqualTo(100);
+    }
+
+    @Test
+    void runsEnterInTheOrderInWhichTheyAskedAndNoMoreThanTheLimit() throws InterruptedException {
+        try (WorkerPool pool = new WorkerPool(2)) {
+            AtomicInteger inside = new AtomicInteger();
+            AtomicInteger most = new AtomicInteger();
+            List<Integer> order = new CopyOnWriteArrayList<>();
+            List<Thread> callers = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                pool.enter();
+            }
+            for (int i = 0; i < 8; i++) {
+                int name = i;
+                Thread caller = new Thread(() -> {
+                    pool.enter();
+                    most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+                    order.add(name);
+                    inside.decrementAndGet();
+                    pool.leave();
+                });
+                callers.add(caller);
+                caller.start();
+                Await.waiting(caller);
+            }
+            assertThat(order).isEmpty();
+            pool.leave(); // one after the other passes through the free place
+            for (Thread caller : callers) {
+                caller.join();
+            }
+            assertThat(order).containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
+            assertThat(most).hasValue(1);
+        }
+    }
+
+    @Test
+    void asManyRunsAsWorkersKeepToTheirThreads() {
+        try (WorkerPool pool = new WorkerPool(2)) {
+            pool.enter();
+            pool.enter();
+            AtomicInteger pieces = new AtomicInteger();
+            pool.run(
+                    frame(pool),
+                    (_, from, to, worker) -> {
+                        assertThat(worker).isZero();
+                        assertThat(to - from).isEqualTo(64);
+                        pieces.incrementAndGet();
+                    },
+                    64,
+                    1);
+            assertThat(pieces).hasValue(1);
+        }
     }
 }

@@ -20,10 +20,15 @@ public final class BuildPtx {
 
     /** The kernels that can be built ahead and whose file and variant ({@code norm/layernorm_warp.cu_f32}) match. */
     static List<KernelSource> sources(Pattern wanted) {
+        return sources(wanted, false);
+    }
+
+    /** @param specific those for one capability alone, or those for all */
+    private static List<KernelSource> sources(Pattern wanted, boolean specific) {
         return KernelCatalog.all().stream()
                 .flatMap(file -> file.variants().stream()
-                        // those with generated headers are samples, and others are for one capability alone
-                        .filter(variant -> variant.headers().isEmpty() && !variant.isSpecific())
+                        // those with generated headers are samples
+                        .filter(variant -> variant.headers().isEmpty() && variant.isSpecific() == specific)
                         .filter(variant ->
                                 wanted.matcher(file.path() + variant.suffix()).matches())
                         .map(file::source))
@@ -34,7 +39,7 @@ public final class BuildPtx {
      * Builds.
      *
      * @param args the folder to fill; what for: {@code none}, architectures with commas, {@code 80} for PTX and
-     *     {@code sm_80} for machine code, for which there must then be an nvcc, or {@code auto} for the usual ones
+     *     {@code sm_80} or {@code sm_90a} for machine code, for which there must then be an nvcc, or {@code auto} for the usual ones
      *     where there is; and a pattern that says which kernels, all by default
      * @throws UnsupportedException when architectures are asked for and there is no nvcc
      */
@@ -58,10 +63,14 @@ public final class BuildPtx {
         List<Architecture> ptx = auto ? USUAL : architectures(named, false);
         List<Architecture> machineCode = architectures(named, true);
         long start = System.nanoTime();
-        List<KernelSource> sources = sources(Pattern.compile(args.length > 2 ? args[2] : ".*"));
-        PtxBuilder.build(sources, ptx, machineCode, nvcc, KernelCache.standard(), folder);
-        System.out.println(folder + ": " + sources.size() + " kernel files, PTX for " + ptx + ", machine code for "
-                + machineCode + ", by " + nvcc.name() + ", in " + (System.nanoTime() - start) / 1_000_000_000 + " s");
+        Pattern kernels = Pattern.compile(args.length > 2 ? args[2] : ".*");
+        List<KernelSource> sources = sources(kernels);
+        List<KernelSource> specific =
+                machineCode.stream().anyMatch(Architecture::specific) ? sources(kernels, true) : List.of();
+        PtxBuilder.build(sources, specific, ptx, machineCode, nvcc, KernelCache.standard(), folder);
+        System.out.println(folder + ": " + (sources.size() + specific.size()) + " kernel files, PTX for " + ptx
+                + ", machine code for " + machineCode + ", by " + nvcc.name() + ", in "
+                + (System.nanoTime() - start) / 1_000_000_000 + " s");
     }
 
     /** Of machine code those named {@code sm_90}, of PTX those named {@code 90}. */

@@ -2,10 +2,13 @@ package dev.tenon.cuda.backend;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Whether runs are under way on a device. Thread-safe. */
+/** Whether runs are under way on a device, or plans for it are being made. Thread-safe. */
 final class Activity {
-    /** Less than this between runs is no rest. */
-    private static final long REST_NANOS = 5_000_000;
+    /**
+     * Less than this is no rest: callers of changing sizes pass over the graph for some milliseconds between a run and
+     * the next plan, which would wait for what is being timed.
+     */
+    private static final long REST_NANOS = 10_000_000;
 
     private final AtomicInteger running = new AtomicInteger();
     private volatile long ended = System.nanoTime();
@@ -19,7 +22,7 @@ final class Activity {
         running.decrementAndGet();
     }
 
-    /** Whether nothing runs, and has not for a while. */
+    /** Whether nothing is under way, and has not been for a while. */
     boolean idle() {
         return running.get() == 0 && System.nanoTime() - ended > REST_NANOS;
     }

@@ -129,7 +129,12 @@ final class GpuDevice implements Device {
 
     @Override
     public Program compile(Plan plan, Constants weights, CompileOptions options) {
-        return GpuPlanner.program(plan, GpuWeights.of(weights), this, options);
+        activity.begin();
+        try {
+            return GpuPlanner.program(plan, GpuWeights.of(weights), this, options);
+        } finally {
+            activity.end();
+        }
     }
 
     /** Whether all calls of libraries run by the algorithm that was measured to be the fastest. */
@@ -138,7 +143,7 @@ final class GpuDevice implements Device {
         return libraries.tuner().settled();
     }
 
-    /** Told by sessions. */
+    /** Told by plans that are made and by sessions. */
     Activity activity() {
         return activity;
     }

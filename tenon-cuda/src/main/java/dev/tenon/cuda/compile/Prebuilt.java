@@ -112,10 +112,10 @@ public final class Prebuilt implements KernelCompiler {
         return List.copyOf(all);
     }
 
-    /** Kernels of one capability alone are not built ahead. */
+    /** Where it holds code of a capability alone, which is of all kernels. */
     @Override
     public boolean makesSpecific() {
-        return false;
+        return index.values().stream().flatMap(List::stream).anyMatch(Architecture::specific);
     }
 
     @Override
@@ -123,7 +123,10 @@ public final class Prebuilt implements KernelCompiler {
         String key = key(source);
         List<Architecture> built = index.getOrDefault(key, List.of());
         Architecture best = built.stream()
-                .filter(one -> one.specific() ? one.equals(architecture) : KernelSources.serves(one, architecture))
+                // code of a capability alone runs on no other, and holds kernels of all kinds
+                .filter(one -> one.specific()
+                        ? one.number() == architecture.number()
+                        : KernelSources.serves(one, architecture))
                 // machine code runs on later capabilities of its major number alone
                 .filter(one -> format == ModuleImage.Format.PTX || one.major() == architecture.major())
                 .filter(one -> !architecture.specific() || one.specific())

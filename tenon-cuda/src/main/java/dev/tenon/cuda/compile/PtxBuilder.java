@@ -27,6 +27,7 @@ public final class PtxBuilder {
      * Compiles every source for every architecture, as many at a time as there are processors, and writes the index
      * last. What was there before is deleted.
      *
+     * @param specific sources for one capability alone, which specific forms of {@code machineCode} get beside the others
      * @param architectures for PTX: the oldest that is to be served, and those with better code of their own
      * @param machineCode for machine code; it serves later capabilities of the same major number too
      * @param cache keeps each file, so that only what has changed is compiled again
@@ -34,7 +35,8 @@ public final class PtxBuilder {
      * @throws IOException when the folder cannot be written
      */
     public static void build(
-            Iterable<KernelSource> sources,
+            List<KernelSource> sources,
+            List<KernelSource> specific,
             List<Architecture> architectures,
             List<Architecture> machineCode,
             NvccCompiler nvcc,
@@ -53,7 +55,12 @@ public final class PtxBuilder {
                     files.add(workers.submit(() -> write(file, ptx(source, key, architecture, nvcc, cache))));
                     index.add(key + " " + architecture.compute());
                 }
-                for (Architecture architecture : machineCode) {
+            }
+            for (Architecture architecture : machineCode) {
+                List<KernelSource> all = new ArrayList<>(sources);
+                all.addAll(architecture.specific() ? specific : List.of());
+                for (KernelSource source : all) {
+                    String key = Prebuilt.key(source);
                     Path file = folder.resolve(Prebuilt.file(key, architecture, ModuleImage.Format.CUBIN));
                     files.add(workers.submit(() -> write(file, machineCode(source, key, architecture, nvcc, cache))));
                     index.add(key + " " + architecture.sm());

@@ -92,17 +92,19 @@ class NvccCompilerTest {
         KernelCache cache = new KernelCache(root.resolve("cache"));
         PtxBuilder.build(
                 List.of(new KernelSource("before.cu", "", Map.of(), List.of())),
+                List.of(),
                 architectures,
                 List.of(),
                 nvcc,
                 cache,
                 folder);
-        PtxBuilder.build(List.of(SOURCE), architectures, List.of(), nvcc, cache, folder);
+        PtxBuilder.build(List.of(SOURCE), List.of(), architectures, List.of(), nvcc, cache, folder);
         try (Stream<Path> files = Files.list(folder)) {
             assertThat(files).hasSize(4); // nothing of what was built before
         }
         assertThatThrownBy(() -> PtxBuilder.build(
                         List.of(SOURCE, new KernelSource("bad.cu", "int f() { return nowhere; }", Map.of(), List.of())),
+                        List.of(),
                         architectures,
                         List.of(),
                         nvcc,
@@ -125,7 +127,7 @@ class NvccCompilerTest {
                 .isInstanceOf(UnsupportedException.class)
                 .hasMessageContaining("is there for [sm_75, sm_80, sm_90], which is no code for sm_70");
         Path older = root.resolve("older");
-        PtxBuilder.build(List.of(SOURCE), architectures.subList(0, 2), List.of(), nvcc, cache, older);
+        PtxBuilder.build(List.of(SOURCE), List.of(), architectures.subList(0, 2), List.of(), nvcc, cache, older);
         Prebuilt without =
                 new Prebuilt(Optional.of(name -> Files.newInputStream(older.resolve(name))), ModuleImage.Format.PTX);
         // launches on a device of 9.0 count on what older code does not have
@@ -143,7 +145,8 @@ class NvccCompilerTest {
         Assumptions.assumeTrue(nvcc.unavailable().isEmpty(), nvcc::unavailable);
         Path folder = root.resolve("files");
         List<Architecture> built = List.of(new Architecture(8, 0), new Architecture(8, 9));
-        PtxBuilder.build(List.of(SOURCE), List.of(), built, nvcc, new KernelCache(root.resolve("cache")), folder);
+        KernelCache cache = new KernelCache(root.resolve("cache"));
+        PtxBuilder.build(List.of(SOURCE), List.of(), List.of(), built, nvcc, cache, folder);
         Optional<PtxBundle> bundle = Optional.of(name -> Files.newInputStream(folder.resolve(name)));
         Prebuilt code = new Prebuilt(bundle, ModuleImage.Format.CUBIN);
         assertThat(code.name()).isEqualTo("prebuilt machine code (" + nvcc.name() + ")");
@@ -157,6 +160,32 @@ class NvccCompilerTest {
                 .isInstanceOf(UnsupportedException.class)
                 .hasMessageContaining("is there for [sm_80, sm_89], which is no code for sm_90");
         assertThat(new Prebuilt(bundle, ModuleImage.Format.PTX).unavailable()).contains("holds none");
+    }
+
+    @Test
+    void machineCodeOfACapabilityAloneHoldsKernelsOfAllKinds(@TempDir Path root) throws Exception {
+        NvccCompiler nvcc = new NvccCompiler();
+        there(nvcc);
+        KernelSource own = new KernelSource("own.cu", SOURCE.text(), SOURCE.headers(), SOURCE.defines());
+        Architecture hopper = Architecture.parse("sm_90a");
+        Path folder = root.resolve("files");
+        KernelCache cache = new KernelCache(root.resolve("cache"));
+        PtxBuilder.build(
+                List.of(SOURCE), List.of(own), List.of(), List.of(new Architecture(8, 0), hopper), nvcc, cache, folder);
+        Prebuilt code =
+                new Prebuilt(Optional.of(name -> Files.newInputStream(folder.resolve(name))), ModuleImage.Format.CUBIN);
+        assertThat(code.makesSpecific()).isTrue();
+        for (String device : List.of("sm_80", "sm_90")) {
+            assertThat(code.compile(SOURCE, Architecture.parse(device)).format())
+                    .isEqualTo(ModuleImage.Format.CUBIN);
+        }
+        assertThat(code.compile(own, hopper).format()).isEqualTo(ModuleImage.Format.CUBIN);
+        assertThatThrownBy(() -> code.compile(own, Architecture.parse("sm_80")))
+                .isInstanceOf(UnsupportedException.class)
+                .hasMessageContaining("own.cu is there for [sm_90a], which is no code for sm_80");
+        assertThatThrownBy(() -> code.compile(SOURCE, Architecture.parse("sm_100")))
+                .isInstanceOf(UnsupportedException.class)
+                .hasMessageContaining("which is no code for sm_100");
     }
 
     @Test

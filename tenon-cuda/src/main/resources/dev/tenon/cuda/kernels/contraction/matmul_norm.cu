@@ -155,6 +155,7 @@ __device__ __forceinline__ void keep(u32 (&kept)[COLUMNS / 8][2], float2 (&state
 
 // Sends the states of this lane's rows to all blocks of the cluster, a quarter of them from each lane of the quad.
 __device__ __forceinline__ void send(const float2 (&own)[2], const States& states, u32 barrier, const Problem& problem, int turn, int row) {
+    __syncwarp();  // of a quad as many lanes arrive as there are blocks, and they speak for all: these have read the states of two tiles before
     const float2* place = &states.of[turn][static_cast<int>(blockIdx.x) % problem.blocks][row];
     for (int block = static_cast<int>(threadIdx.x) % 4; block < problem.blocks; block += 4) {
 #pragma unroll
