@@ -122,6 +122,20 @@ final class EmulatedDevice {
         return address;
     }
 
+    /** Memory of the host that kernels may use by its address; counts for no device's memory. */
+    long allocateHost(long bytes) {
+        long address = library.allocate(bytes, options.checked());
+        if (address == 0) {
+            throw new OutOfMemoryException(
+                    "emulator:" + properties.ordinal() + ": " + bytes + " bytes of host memory asked for", bytes);
+        }
+        return address;
+    }
+
+    void freeHost(long address) {
+        library.free(address);
+    }
+
     void free(long address, long bytes) {
         library.free(address);
         used.addAndGet(-bytes);

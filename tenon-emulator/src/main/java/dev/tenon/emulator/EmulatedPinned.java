@@ -1,20 +1,21 @@
 package dev.tenon.emulator;
 
 import dev.tenon.cuda.port.PinnedBuffer;
+import dev.tenon.nativelib.emulated.EmulatorLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Host memory that copies read and write late. Thread-safe. */
+/** Host memory that copies read and write late, and that kernels know by its address. Thread-safe. */
 final class EmulatedPinned implements PinnedBuffer {
-    private static final int ALIGNMENT = 256;
-
     private final EmulatedContext context;
     private final Arena arena = Arena.ofShared();
+    private final long address;
     private final MemorySegment segment;
 
     EmulatedPinned(EmulatedContext context, long bytes) {
         this.context = context;
-        segment = arena.allocate(Math.max(bytes, 1), ALIGNMENT).asSlice(0, bytes);
+        address = context.shared().allocateHost(Math.max(bytes, 1));
+        segment = EmulatorLibrary.memory(address, bytes, arena);
     }
 
     @Override
@@ -32,6 +33,7 @@ final class EmulatedPinned implements PinnedBuffer {
     public void close() {
         if (context.forget(this)) {
             arena.close();
+            context.shared().freeHost(address);
         }
     }
 }

@@ -28,6 +28,7 @@ import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.tensor.Tensor;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -71,6 +72,7 @@ public final class BackendChecks {
                 new Check("integers without a result are a DataException that says why", BackendChecks::noInteger),
                 new Check("the run of an interrupted thread is whole", BackendChecks::interrupted),
                 new Check("tensors stay on the device from run to run", BackendChecks::staying),
+                new Check("inputs on the device of any size reach a recorded plan", BackendChecks::inputsOnDevice),
                 new Check("OM-01: out of memory is an exception, and nothing is lost", MemoryChecks::outOfMemory),
                 new Check("the cap is held and named", MemoryChecks::cap),
                 new Check("JV-01: inputs may go as soon as a call has returned", InputLifetimeChecks::run),
@@ -269,6 +271,43 @@ public final class BackendChecks {
             expect(kept, 2, 4, 6);
             kept.close();
             require(runtime.memory().total() == before, "all given back: " + runtime.memory());
+        }
+    }
+
+    /** Four inputs at most go in one launch, where each is small: other numbers of them, and sizes around accesses. */
+    private static void inputsOnDevice(String backend) {
+        CompileOptions recorded = STRICT.withExecution(Execution.graph());
+        for (int inputs : new int[] {1, 3, 4, 5}) {
+            Graph graph = GraphBuilder.build("sums", g -> {
+                for (int i = 0; i < inputs; i++) {
+                    var x = g.input("x" + i, DType.F32, Dim.named("n" + i));
+                    g.output(i == 0 ? "y" : "y" + i, g.mul(x, g.scalar(DType.F32, 0.5)));
+                }
+            });
+            try (Engine runtime = open(backend);
+                    CompiledModel compiled = runtime.compile(graph, Weights.none(), recorded);
+                    Session session = compiled.newSession()) {
+                for (int size : new int[] {1, 3, 4, 5, 1031, 1 << 15}) {
+                    for (int run = 0; run < 3; run++) {
+                        Map<String, Tensor> given = new LinkedHashMap<>();
+                        for (int i = 0; i < inputs; i++) {
+                            float[] values = new float[size + i];
+                            Arrays.fill(values, 2 * (i + run));
+                            values[size + i - 1] = 2 * size;
+                            given.put("x" + i, runtime.upload(Tensor.of(values, size + i)));
+                        }
+                        Map<String, Tensor> outputs = session.run(given);
+                        for (int i = 0; i < inputs; i++) {
+                            float[] expected = new float[size + i];
+                            Arrays.fill(expected, i + run);
+                            expected[size + i - 1] = size;
+                            Tensor y = Objects.requireNonNull(outputs.get(i == 0 ? "y" : "y" + i));
+                            require(Arrays.equals(y.toFloats(), expected), "input " + i + " of " + inputs + ": " + y);
+                        }
+                        given.values().forEach(Tensor::close);
+                    }
+                }
+            }
         }
     }
 

@@ -23,6 +23,7 @@ import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.dnn.DnnAnswer;
 import dev.tenon.cuda.dnn.DnnOperation;
+import dev.tenon.cuda.kernel.CopyKernel;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.StepKernels;
 import dev.tenon.cuda.kernel.Transposition;
@@ -151,11 +152,16 @@ final class GpuPlanner implements GpuLoweringContext {
             stepKernels.add(new StepKernels(device.modules()));
             steps[lowering] = lower(nodes[lowering]);
         }
-        if (!giveCode()) {
+        StepKernels ofInputs = new StepKernels(device.modules());
+        CopyKernel.Few inputs = options.execution().recorded() ? new CopyKernel.Few(ofInputs) : null;
+        stepKernels.add(ofInputs);
+        StepKernels.Loaded loaded = StepKernels.load(device.modules(), stepKernels);
+        if (!giveCode(loaded)) {
             resident = ResidentLowering.none();
             stepKernels.clear();
             return program(ahead);
         }
+        boolean copies = loaded.bind(ofInputs).isEmpty();
         if (saved != null && !saved.found()) {
             device.savedPlans().save(saved, stepKernels);
         }
@@ -175,6 +181,7 @@ final class GpuPlanner implements GpuLoweringContext {
                 new GpuProgram.Work(List.of(nodes), all, Stretch.of(all, uses(io), options.execution())),
                 plan.memory().arenaBytes(),
                 saved == null ? "" : saved.text(),
+                copies ? inputs : null,
                 resources);
     }
 
@@ -220,8 +227,7 @@ final class GpuPlanner implements GpuLoweringContext {
      *
      * @return whether all steps have code; false where steps are to be made anew, without resident launches
      */
-    private boolean giveCode() {
-        StepKernels.Loaded loaded = StepKernels.load(device.modules(), stepKernels);
+    private boolean giveCode(StepKernels.Loaded loaded) {
         for (lowering = 0; lowering < steps.length; lowering++) {
             String refused = bind(loaded, stepKernels.get(lowering), nodes[lowering]);
             if (!refused.isEmpty() && steps[lowering] instanceof ResidentStep) {

@@ -9,12 +9,14 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.report.StepReport;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.cuda.kernel.CopyKernel;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.schedule.StreamSchedule;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** A plan as a list of steps over numbered slots. Immutable; shared by the sessions of its model. */
 final class GpuProgram implements Program {
@@ -47,6 +49,7 @@ final class GpuProgram implements Program {
     private final GpuStep[] steps;
     private final long arenaBytes;
     private final String saved;
+    private final CopyKernel.@Nullable Few inputCopies;
     private final List<Stretch> stretches;
     private final boolean recorded;
     private final List<LaneNeeds> lanes;
@@ -58,6 +61,7 @@ final class GpuProgram implements Program {
      * @param placements by slot
      * @param constants by slot, the device address of a constant that is read
      * @param saved whether a saved plan was loaded, in words; empty where none was looked for
+     * @param inputCopies for small inputs that lie on the device; null where each is a copy of its own
      * @param resources closed by the program
      */
     GpuProgram(
@@ -67,6 +71,7 @@ final class GpuProgram implements Program {
             Work work,
             long arenaBytes,
             String saved,
+            CopyKernel.@Nullable Few inputCopies,
             ProgramResources resources) {
         this.io = io;
         this.placements = placements;
@@ -75,6 +80,7 @@ final class GpuProgram implements Program {
         this.steps = work.steps().toArray(GpuStep[]::new);
         this.arenaBytes = arenaBytes;
         this.saved = saved;
+        this.inputCopies = inputCopies;
         this.stretches = work.stretches();
         this.recorded = stretches.stream().anyMatch(Stretch::recorded);
         this.lanes = lanes(work);
@@ -210,6 +216,10 @@ final class GpuProgram implements Program {
     }
 
     /** What a kernel reported, as an exception that names the node. */
+    CopyKernel.@Nullable Few inputCopies() {
+        return inputCopies;
+    }
+
     TenonException fault(int step, long value) {
         return new DataException(nodes[step].op().mnemonic() + ": " + steps[step].fault(value)).at(nodes[step].name());
     }

@@ -28,6 +28,7 @@ final class GpuSession implements Device.State {
 
     private final GpuDevice device;
     private final GpuContext context;
+    private final FaultWord faults;
     private final GrowingMemory io;
     private final GrowingMemory activations;
     private final SessionLanes lanes;
@@ -45,7 +46,7 @@ final class GpuSession implements Device.State {
     /** Whether work of a run may still be under way. */
     private boolean inFlight;
     /** Whether a run has failed and left a fault or counters that are not 0. */
-    private boolean dirty;
+    private boolean dirty = true;
 
     private boolean closed;
 
@@ -89,9 +90,15 @@ final class GpuSession implements Device.State {
         MemoryLedger ledger = device.ledger();
         io = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the inputs and outputs of a session");
         activations = new GrowingMemory(context, ledger, MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
-        lanes = new SessionLanes(device); // nothing that could fail comes after it
+        faults = new FaultWord(context);
+        try {
+            lanes = new SessionLanes(device); // nothing that could fail comes after it
+        } catch (RuntimeException | Error e) {
+            Closing.after(e, faults::close);
+            throw e;
+        }
         stream = lanes.stream();
-        transfers = new Transfers(device, stream, io);
+        transfers = new Transfers(device, stream, lanes.lane(0).arguments(), io, faults);
         recordings = new Recordings<>(device.options().recordedBytes());
     }
 
@@ -122,7 +129,7 @@ final class GpuSession implements Device.State {
             clean();
             RunObserver told = observer;
             if (told == null) {
-                transfers.in(program.io(), inputs);
+                transfers.in(program, inputs);
                 work(program, ready);
                 outputs = transfers.out(program, stay);
             } else {
@@ -140,7 +147,7 @@ final class GpuSession implements Device.State {
 
     private Tensor[] runObserved(GpuProgram program, Prepared ready, Tensor[] inputs, boolean stay, RunObserver told) {
         try (RunTimeline timeline = new RunTimeline(context, stream)) {
-            transfers.in(program.io(), inputs);
+            transfers.in(program, inputs);
             timeline.mark();
             program.enqueue(ready.frames.first(), timeline);
             Tensor[] outputs = transfers.out(program, stay);
@@ -177,7 +184,7 @@ final class GpuSession implements Device.State {
         if (io.bytes() < program.io().bytes() || activations.bytes() < program.arenaBytes() || !lanes.hold(program)) {
             dropAll();
         }
-        dirty |= io.grow(program.io().bytes());
+        io.grow(program.io().bytes());
         activations.grow(program.arenaBytes());
         dirty |= lanes.grow(program);
         HostSteps host = new HostSteps(device.host(), device.ledger());
@@ -199,7 +206,7 @@ final class GpuSession implements Device.State {
         for (int i = 0; i < program.lanes(); i++) {
             Lane lane = lanes.lane(i);
             GpuFrame.Addresses addresses =
-                    new GpuFrame.Addresses(values, lane.workspaceAddress(), lane.countersAddress(), io.address());
+                    new GpuFrame.Addresses(values, lane.workspaceAddress(), lane.countersAddress(), faults.address());
             frames.add(new GpuFrame(lane.stream(), lane.arguments(), addresses, lane.blas(), buffers, host));
         }
         return new LaneFrames(frames, lanes.events(program.marks()));
@@ -210,7 +217,7 @@ final class GpuSession implements Device.State {
      */
     private void clean() {
         if (dirty) {
-            stream.fill(io.buffer(), 0, IoLayout.FAULT_BYTES, (byte) 0);
+            faults.clear();
             lanes.clean();
             dirty = false;
         }
@@ -309,6 +316,7 @@ final class GpuSession implements Device.State {
         closing.step(this::closeDropped);
         closing.step(transfers::close);
         closing.step(io::close);
+        closing.step(faults::close);
         closing.step(activations::close);
         closing.step(lanes::close);
         closing.end();

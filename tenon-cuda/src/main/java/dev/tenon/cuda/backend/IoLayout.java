@@ -6,13 +6,10 @@ import dev.tenon.core.ir.TensorType;
 import java.util.List;
 
 /**
- * Where a program's inputs and outputs lie in one stretch of a session's memory: the word of faults, then the outputs,
- * so that one copy brings both to the host, then the inputs, which one copy brings to the device.
+ * Where a program's inputs and outputs lie in one stretch of a session's memory: the outputs, which one copy brings to
+ * the host, then the inputs, which one copy brings to the device.
  */
 final class IoLayout {
-    /** Bytes of the word of faults: {step + 1 or 0, unused, value}. */
-    static final int FAULT_BYTES = 16;
-
     private static final long ALIGNMENT = 256;
 
     private final Signature signature;
@@ -28,9 +25,10 @@ final class IoLayout {
         List<TensorType> outputs = signature.outputs();
         outputOffsets = new long[outputs.size()];
         inputOffsets = new long[inputs.size()];
-        outputsEnd = place(outputs, outputOffsets, ALIGNMENT);
+        outputsEnd = place(outputs, outputOffsets, 0);
         inputsStart = aligned(outputsEnd);
-        end = aligned(place(inputs, inputOffsets, inputsStart));
+        // never 0, so that copies of nothing have memory to name
+        end = Math.max(ALIGNMENT, aligned(place(inputs, inputOffsets, inputsStart)));
     }
 
     /** Gives each an offset from {@code at} on; the end of the last. */
@@ -67,7 +65,7 @@ final class IoLayout {
         return outputOffsets[index];
     }
 
-    /** Where the word of faults and the outputs end; they start at 0. */
+    /** Where the outputs end; they start at 0. */
     long outputsEnd() {
         return outputsEnd;
     }

@@ -3,11 +3,12 @@ package dev.tenon.cuda.backend;
 import dev.tenon.core.backend.Closing;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.cuda.kernel.CopyKernel;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.PinnedBuffer;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,21 +24,27 @@ final class Transfers implements AutoCloseable {
 
     private final GpuDevice device;
     private final GpuStream stream;
+    private final KernelArguments arguments;
     private final GrowingMemory io;
+    private final FaultWord faults;
     private final ArrayList<GpuResident> held = new ArrayList<>();
     /** Memory for results that stay on the device, until they are handed out. */
     private final List<DeviceMemory> results = new ArrayList<>();
 
     private @Nullable PinnedBuffer pinned;
 
-    Transfers(GpuDevice device, GpuStream stream, GrowingMemory io) {
+    /** @param arguments of the launches on the stream, to be filled anew */
+    Transfers(GpuDevice device, GpuStream stream, KernelArguments arguments, GrowingMemory io, FaultWord faults) {
         this.device = device;
         this.stream = stream;
+        this.arguments = arguments;
         this.io = io;
+        this.faults = faults;
     }
 
     /** Enqueues the copies of all inputs; memory of the caller has been read when it returns. */
-    void in(IoLayout layout, Tensor[] inputs) {
+    void in(GpuProgram program, Tensor[] inputs) {
+        IoLayout layout = program.io();
         long start = layout.inputsStart();
         long bytes = layout.bytes() - start;
         boolean anyOnHost = false;
@@ -61,15 +68,32 @@ final class Transfers implements AutoCloseable {
         if (anyOnHost) {
             stream.copyToDevice(staging.asSlice(0, bytes), io.buffer(), start);
         }
-        for (int i = 0; i < inputs.length; i++) { // after the one copy, which covers their places too
+        residents(program, inputs); // after the one copy, which covers their places too
+    }
+
+    private void residents(GpuProgram program, Tensor[] inputs) {
+        List<CopyKernel.Copy> copies = new ArrayList<>();
+        List<DeviceBuffer> buffers = new ArrayList<>();
+        for (int i = 0; i < inputs.length; i++) {
             GpuResident resident = GpuResident.of(inputs[i].resident(), device.context());
             if (resident != null) {
                 held.ensureCapacity(held.size() + 1); // so that nothing can fail between the hold and its entry
                 DeviceBuffer from = resident.hold();
                 held.add(resident);
                 resident.follow(stream);
-                stream.copy(from, 0, io.buffer(), layout.inputOffset(i), inputs[i].byteSize());
+                buffers.add(from);
+                copies.add(new CopyKernel.Copy(
+                        from.address(), io.address() + program.io().inputOffset(i), inputs[i].byteSize()));
             }
+        }
+        CopyKernel.Few few = program.inputCopies();
+        if (few != null && !copies.isEmpty() && CopyKernel.Few.takes(copies)) {
+            few.enqueue(stream, arguments, copies);
+            return;
+        }
+        for (int i = 0; i < copies.size(); i++) {
+            CopyKernel.Copy copy = copies.get(i);
+            stream.copy(buffers.get(i), 0, io.buffer(), copy.to() - io.address(), copy.bytes());
         }
     }
 
@@ -102,8 +126,7 @@ final class Transfers implements AutoCloseable {
         if (layout.outputsEnd() <= MOST_PINNED) {
             MemorySegment staging = staging(layout.outputsEnd());
             stream.copyToHost(io.buffer(), 0, staging);
-            stream.synchronize();
-            check(program, staging);
+            waitAndCheck(program);
             for (int i = 0; i < outputs.length; i++) {
                 MemorySegment.copy(staging, layout.outputOffset(i), outputs[i].segment(), 0, outputs[i].byteSize());
             }
@@ -144,19 +167,9 @@ final class Transfers implements AutoCloseable {
     }
 
     private void waitAndCheck(GpuProgram program) {
-        MemorySegment word = staging(IoLayout.FAULT_BYTES);
-        stream.copyToHost(io.buffer(), 0, word);
         stream.synchronize();
-        check(program, word);
-    }
-
-    private void check(GpuProgram program, MemorySegment staging) {
         held.forEach(GpuResident::requireGood);
-        int reporter = staging.get(ValueLayout.JAVA_INT, 0);
-        if (reporter != 0) {
-            long value = staging.get(ValueLayout.JAVA_LONG, 8);
-            throw program.fault(reporter - 1, value);
-        }
+        faults.check(program);
     }
 
     /** Pinned memory of that size, or the session's one larger piece cut to it. */

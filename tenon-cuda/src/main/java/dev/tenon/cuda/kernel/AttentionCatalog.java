@@ -95,7 +95,7 @@ public final class AttentionCatalog {
             TENSOR_CORES.stream()
                     .flatMap(dtype -> RESIDENT_SIZES.stream().map(size -> resident(dtype, size)))
                     .toList(),
-            List.of(STRUCT, I32, I32, I32, I32, I32, I32, POINTER));
+            List.of(STRUCT, I32, I32, I32, I32, I32, I32, I32, POINTER));
 
     /** Operands, offsets, pages and slopes, sizes, rules, the fault word. */
     private static List<ParameterType> ragged(ParameterType real) {

@@ -3,9 +3,14 @@ package dev.tenon.cuda.kernel;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
+import java.util.List;
 
 /** Copies bytes on the device. Immutable. */
 public final class CopyKernel {
+    /** Copies of a launch of {@link Few}. */
+    static final int FEW = 4;
+
+    private static final int ACCESS = 16;
     private static final int THREADS = 256;
     private static final long BYTES_A_BLOCK = THREADS * 4 * 16;
 
@@ -22,5 +27,41 @@ public final class CopyKernel {
                 kernel.function(),
                 LaunchShape.of(blocks, THREADS),
                 arguments.clear().add(from).add(to).add(bytes));
+    }
+
+    /** Copies of at most some KiB each, up to four in one launch. Immutable. */
+    public static final class Few {
+        /** Bytes that a block copies sooner than the driver copies anything. */
+        private static final long MOST_BYTES = 64 << 10;
+
+        private final Kernel kernel;
+
+        public Few(Kernels kernels) {
+            kernel = kernels.kernel(KernelCatalog.COPY, "copy_few", KernelCatalog.BYTES);
+        }
+
+        /** Whether it takes all of these. */
+        public static boolean takes(List<Copy> copies) {
+            return copies.size() <= FEW && copies.stream().allMatch(Copy::small);
+        }
+
+        /** At least one copy; none overlaps another. */
+        public void enqueue(GpuStream stream, KernelArguments arguments, List<Copy> copies) {
+            arguments.clear();
+            for (int i = 0; i < FEW; i++) {
+                Copy copy = i < copies.size() ? copies.get(i) : Copy.NONE;
+                arguments.add(copy.from).add(copy.to).add(copy.bytes);
+            }
+            stream.launch(kernel.function(), LaunchShape.of(copies.size(), THREADS), arguments);
+        }
+    }
+
+    /** From an address to another one. */
+    public record Copy(long from, long to, long bytes) {
+        private static final Copy NONE = new Copy(0, 0, 0);
+
+        private boolean small() {
+            return bytes <= Few.MOST_BYTES && from % ACCESS == 0 && to % ACCESS == 0;
+        }
     }
 }

@@ -128,7 +128,14 @@ public final class KernelCatalog {
 
     static final KernelFile COPY = new KernelFile(
             "movement/copy.cu",
-            List.of(new KernelSpec("movement/copy.cu", "copy", List.of(POINTER, POINTER, I64))),
+            List.of(
+                    new KernelSpec("movement/copy.cu", "copy", List.of(POINTER, POINTER, I64)),
+                    new KernelSpec(
+                            "movement/copy.cu",
+                            "copy_few",
+                            Collections.nCopies(CopyKernel.FEW, List.of(POINTER, POINTER, I64)).stream()
+                                    .flatMap(List::stream)
+                                    .toList())),
             List.of(BYTES));
 
     static final KernelFile UNARY = elementwise("unary", 1, typed(), "unary");

@@ -33,6 +33,7 @@ public final class KernelSources {
             "resident_attention.cuh",
             "mma_operand.cuh",
             "mma_tile.cuh",
+            "copy_engine.cuh",
             "wgmma.cuh",
             "product_ring.cuh",
             "kept_tile.cuh",

@@ -235,4 +235,10 @@ public final class EmulatorLibrary {
     public static MemorySegment memory(long address, long bytes) {
         return MemorySegment.ofAddress(address).reinterpret(bytes);
     }
+
+    /** The same, accessible until the arena closes. */
+    @SuppressWarnings("restricted")
+    public static MemorySegment memory(long address, long bytes, Arena arena) {
+        return MemorySegment.ofAddress(address).reinterpret(bytes, arena, null);
+    }
 }

@@ -15,6 +15,7 @@ import java.util.List;
  * @param affine where scale and shift lie in shared memory, in bytes
  * @param cells where sums lie
  * @param weights where weights lie
+ * @param half bytes of what is there of weights at a time; there are two
  * @param sharedBytes of a block
  * @param spreads of each phase
  * @param microseconds that it takes by the model
@@ -25,6 +26,7 @@ record ResidentPlan(
         int affine,
         int cells,
         int weights,
+        int half,
         int sharedBytes,
         List<Spread> spreads,
         double microseconds) {
@@ -36,8 +38,15 @@ record ResidentPlan(
     private static final int COLUMNS = 8;
     private static final int CELL_BYTES = TILE * COLUMNS * Float.BYTES;
     private static final int STEPS = 4;
+
+    /** Column tiles of a round, times warps that share k. */
+    private static final int MOST_SUMS = 40;
+
     private static final int CHUNK_BYTES = 64;
     private static final int LINE = 128;
+
+    /** What is fetched ahead has two places. */
+    private static final int SLOTS = 2;
 
     /** Static shared memory: the phases; and what the driver keeps. */
     private static final int RESERVED = MOST_PHASES * 128 + 1024;
@@ -91,8 +100,8 @@ record ResidentPlan(
                 .mapToLong(phase -> COLUMNS * layout.rowBytes(phase.sizes().k()))
                 .max()
                 .orElse(0);
-        return layout.weights + widest > layout.limit
-                ? "a block needs " + (layout.weights + widest) + " bytes of shared memory; it has " + layout.limit
+        return widest > layout.half()
+                ? "a block needs " + (layout.weights + 2 * widest) + " bytes of shared memory; it has " + layout.limit
                 : "";
     }
 
@@ -107,19 +116,10 @@ record ResidentPlan(
                 .orElse(1);
         int parts = Math.clamp(Math.ceilDiv(most, (long) FEW_TILES), 1, device.multiprocessors() / tiles);
         List<Spread> spreads = new ArrayList<>();
-        long shared = layout.weights;
         double time = LAUNCH * Math.ceilDiv(segment.phases().size(), MOST_PHASES);
         for (ResidentPhase phase : segment.phases()) {
             Spread spread = phase.kind() == Kind.PRODUCT ? spread(phase, parts, layout) : Spread.NONE;
             spreads.add(spread);
-            shared = Math.max(
-                    shared,
-                    phase.kind() == Kind.PRODUCT
-                            ? layout.weights
-                                    + (long) spread.round
-                                            * COLUMNS
-                                            * layout.rowBytes(phase.sizes().k())
-                            : 0);
             time += time(phase, parts, layout);
         }
         return new ResidentPlan(
@@ -128,7 +128,8 @@ record ResidentPlan(
                 layout.affine,
                 layout.cells,
                 layout.weights,
-                SizeMath.toInt("resident", shared),
+                layout.half(),
+                layout.limit,
                 spreads,
                 time);
     }
@@ -142,14 +143,14 @@ record ResidentPlan(
         int all = (int) (phase.sizes().n() / COLUMNS);
         int mine = Math.ceilDiv(all, parts);
         int chunks = (int) (phase.sizes().k() * layout.bytes / CHUNK_BYTES);
-        int fit = (int) ((layout.limit - layout.weights)
-                / (COLUMNS * layout.rowBytes(phase.sizes().k())));
+        int fit =
+                (int) (layout.half() / (COLUMNS * layout.rowBytes(phase.sizes().k())));
         double least = Double.POSITIVE_INFINITY;
         Spread best = Spread.NONE;
         for (int log = 0; 1 << log <= WARPS; log++) {
             int ways = 1 << log;
             int splits = WARPS / ways;
-            int rounds = Math.ceilDiv(mine, Math.min(Math.min(fit, mine), STEPS * ways));
+            int rounds = Math.ceilDiv(mine, Math.min(Math.min(fit, mine), Math.min(STEPS * ways, MOST_SUMS / splits)));
             int round = Math.ceilDiv(mine, rounds);
             double steps = rounds * (2.0 * Math.ceilDiv(round, ways) * Math.ceilDiv(chunks, splits) + 8)
                     + splits * round / 8.0;
@@ -185,7 +186,7 @@ record ResidentPlan(
             long rows = 0;
             long affine = 0;
             long weights = 0;
-            long cells = (long) STEPS * WARPS * CELL_BYTES;
+            long cells = (long) MOST_SUMS * CELL_BYTES;
             for (ResidentPhase phase : segment.phases()) {
                 ResidentPhase.Sizes sizes = phase.sizes();
                 if (phase.kind() == Kind.ATTENTION) {
@@ -195,8 +196,8 @@ record ResidentPlan(
                     rows = Math.max(rows, TILE * rowBytes(sizes.k(), bytes));
                     weights += phase.kind() == Kind.PRODUCT ? sizes.n() * sizes.k() * bytes : 0;
                 }
-                if (phase.source() == Rows.NORM) {
-                    affine = Math.max(affine, 2 * sizes.k() * bytes);
+                if (phase.source() == Rows.NORM || phase.kind() == Kind.NORM) {
+                    affine = Math.max(affine, SLOTS * 2 * sizes.k() * bytes);
                 }
             }
             int behindRows = SizeMath.toInt("resident", Math.ceilDiv(rows, LINE) * LINE);
@@ -209,6 +210,11 @@ record ResidentPlan(
                     behindCells,
                     device.sharedBytesPerBlockOptIn() - RESERVED,
                     weights <= device.l2Bytes() * 0.9);
+        }
+
+        /** Bytes of one of the two places of weights. */
+        int half() {
+            return Math.max(0, limit - weights) / SLOTS / LINE * LINE;
         }
 
         long rowBytes(long k) {

@@ -5,6 +5,7 @@ import dev.tenon.cuda.kernel.AttentionCatalog;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.lower.resident.ResidentPhase.Kind;
 import dev.tenon.cuda.lower.resident.ResidentPhase.Operands;
+import dev.tenon.cuda.lower.resident.ResidentPlan.Spread;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -12,9 +13,11 @@ import dev.tenon.cuda.lower.step.Workspace;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** A segment's launches, one for up to 30 phases. Values that nothing else reads lie in its workspace. Immutable. */
@@ -58,24 +61,37 @@ public final class ResidentStep implements GpuStep {
         List<ResidentPhase> phases = segment.phases();
         for (int from = 0; from < phases.size(); from += ResidentPlan.MOST_PHASES) {
             int end = Math.min(phases.size(), from + ResidentPlan.MOST_PHASES);
-            ResidentWords words = new ResidentWords();
-            for (int i = from; i < end; i++) {
-                words.add(
-                        phases.get(i),
-                        plan.spreads().get(i),
-                        plan.parts(),
-                        nextProduct(phases, from, i + 1, end),
-                        memory);
-            }
-            launches.add(new Launch(words, end - from, nextProduct(phases, from, from, end)));
+            launches.add(launch(phases.subList(from, end), plan.spreads().subList(from, end), memory));
         }
         return new ResidentStep(kernel, segment, plan, launches, memory.workspace.bytes());
     }
 
-    private static int nextProduct(List<ResidentPhase> phases, int base, int from, int end) {
-        for (int i = from; i < end; i++) {
-            if (phases.get(i).kind() == Kind.PRODUCT) {
-                return i - base;
+    private static Launch launch(List<ResidentPhase> phases, List<Spread> spreads, Memory memory) {
+        Set<Value> read = new HashSet<>();
+        Set<Value> made = new HashSet<>();
+        for (ResidentPhase phase : phases) {
+            read.add(phase.at().x());
+            Stream.ofNullable(phase.at().residual()).forEach(read::add);
+            made.add(phase.at().y());
+            Stream.ofNullable(phase.at().normed()).forEach(made::add);
+        }
+        ResidentWords words = new ResidentWords();
+        for (int i = 0; i < phases.size(); i++) {
+            Operands at = phases.get(i).at();
+            int flags = (made.contains(at.x()) ? ResidentWords.MADE_X : 0)
+                    | (at.residual() != null && made.contains(at.residual()) ? ResidentWords.MADE_RESIDUAL : 0)
+                    | (read.contains(at.y()) ? ResidentWords.SEEN_Y : 0)
+                    | (at.normed() != null && read.contains(at.normed()) ? ResidentWords.SEEN_NORMED : 0);
+            words.add(phases.get(i), spreads.get(i), flags, fetching(phases, i + 1), memory);
+        }
+        return new Launch(words, phases.size(), fetching(phases, 0));
+    }
+
+    /** The first phase from one on that fetches ahead what no phase makes; -1 for none. */
+    private static int fetching(List<ResidentPhase> phases, int from) {
+        for (int i = from; i < phases.size(); i++) {
+            if (phases.get(i).kind() != Kind.ATTENTION) {
+                return i;
             }
         }
         return -1;
@@ -91,6 +107,7 @@ public final class ResidentStep implements GpuStep {
             this.context = context;
             List<ResidentPhase> phases = segment.phases();
             Map<Value, Integer> last = new HashMap<>();
+            Set<Value> released = new HashSet<>();
             for (int i = 0; i < phases.size(); i++) {
                 int phase = i;
                 values(phases.get(i).at()).forEach(value -> last.put(value, phase));
@@ -103,8 +120,11 @@ public final class ResidentStep implements GpuStep {
                 for (Value value : all) {
                     offsets.computeIfAbsent(value, made -> workspace.take(bytes(made)));
                 }
-                for (Value value : all) { // the next phase may write there: all blocks have met by then
-                    if (last.getOrDefault(value, 0) == i) {
+                if ((i + 1) % ResidentPlan.MOST_PHASES != 0) {
+                    continue; // no two values of a launch lie in the same place: its blocks do not meet
+                }
+                for (Value value : Set.copyOf(offsets.keySet())) {
+                    if (last.getOrDefault(value, 0) <= i && released.add(value)) {
                         workspace.release(Objects.requireNonNull(offsets.get(value)), bytes(value));
                     }
                 }
@@ -156,6 +176,7 @@ public final class ResidentStep implements GpuStep {
                                     .add(plan.affine())
                                     .add(plan.cells())
                                     .add(plan.weights())
+                                    .add(plan.half())
                                     .add(frame.counters()));
         }
     }

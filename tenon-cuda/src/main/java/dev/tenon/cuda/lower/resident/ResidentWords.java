@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cuda.lower.resident.ResidentPhase.Kind;
 import dev.tenon.cuda.lower.resident.ResidentPhase.Operands;
+import dev.tenon.cuda.lower.resident.ResidentPhase.Rows;
 import dev.tenon.cuda.lower.resident.ResidentPhase.Sizes;
 import dev.tenon.cuda.lower.resident.ResidentPlan.Spread;
 import dev.tenon.cuda.lower.step.GpuFrame;
@@ -16,6 +17,13 @@ import org.jspecify.annotations.Nullable;
 final class ResidentWords {
     private static final int WORDS = 16;
     private static final int PARAMETER_WORD = 7;
+
+    /** Flags of resident.cuh. */
+    static final int MADE_X = 1;
+
+    static final int MADE_RESIDUAL = 2;
+    static final int SEEN_Y = 4;
+    static final int SEEN_NORMED = 8;
 
     /** Where an address comes from. */
     sealed interface Place {
@@ -42,13 +50,15 @@ final class ResidentWords {
     /**
      * Adds a phase.
      *
-     * @param next the number of the next product within the launch; -1 for none
+     * @param flags those of resident.cuh
+     * @param next the number of the next phase of the launch that is no attention; -1 for none
      */
-    void add(ResidentPhase phase, Spread spread, int parts, int next, Places places) {
+    void add(ResidentPhase phase, Spread spread, int flags, int next, Places places) {
         int base = words.size();
         Operands at = phase.at();
         Sizes sizes = phase.sizes();
-        words.add(pair(phase.kind().code, phase.source().code));
+        Rows source = phase.kind() == Kind.NORM ? Rows.NORM : phase.source();
+        words.add(pair(phase.kind().code | source.code << Short.SIZE, flags));
         List<@Nullable Value> values = new ArrayList<>();
         values.add(at.x());
         values.add(null);
@@ -72,10 +82,10 @@ final class ResidentWords {
         }
         Unary activation = phase.activation();
         words.add(pair(sizes.rows(), sizes.n()));
-        words.add(pair(sizes.k(), parts));
+        words.add(pair(sizes.k(), next));
         words.add(pair(spread.least(), spread.more()));
         words.add(pair(spread.ways(), spread.round()));
-        words.add(pair(activation == null ? 0 : activation.fn().code(), next));
+        words.add(pair(activation == null ? 0 : activation.fn().code(), 0));
         words.add(pair(
                 bits(activation == null ? 0 : activation.alpha()), bits(activation == null ? 0 : activation.beta())));
         words.add(pair(bits(phase.factor()), phase.kind() == Kind.NORM ? (sizes.wide() ? 1 : 0) : sizes.keys()));

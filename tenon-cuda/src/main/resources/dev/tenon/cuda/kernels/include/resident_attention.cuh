@@ -9,7 +9,13 @@
 constexpr int KEYS = 16;
 
 // The larger, NaN where one is.
-__device__ __forceinline__ float peak(float a, float b) { return a > b || a != a ? a : b; }
+__device__ __forceinline__ float peak(float a, float b) {
+#if TENON_EMULATED
+    return a > b || a != a ? a : b;
+#else
+    return max_or_nan(a, b);
+#endif
+}
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
 template <int D>
@@ -23,8 +29,12 @@ struct Heads {
     const T* mask;
     int mask_query, mask_key;
     bool guarded;
+    int quad, own;  // a lane's g and t; opaque, since what is worked out from them would be kept in registers over all phases
 
     __device__ __forceinline__ Heads(const Phase& p, int batch, int heads, int head) {
+        int lane = opaque(threadIdx.x) % 32;
+        quad = lane / 4;
+        own = lane % 4;
         across = heads * D;
         stride = 3 * across;
         keys = p.keys;
@@ -49,21 +59,21 @@ struct Heads {
     // 16 bytes of a query (part 0) or key (1); zeros past the last token.
     __device__ __forceinline__ uint4 load(int part, int token, int chunk) const {
         if (token >= keys) return make_uint4(0, 0, 0, 0);
-        return __ldcg(reinterpret_cast<const uint4*>(base + token * stride + part * across + chunk * CHUNK + threadIdx.x % 4 * V));
+        return load_handed(reinterpret_cast<const uint4*>(base + token * stride + part * across + chunk * CHUNK + own * V));
     }
 
     // A lane's neighbours of a value.
     __device__ __forceinline__ void load_value(u32 (&to)[WORDS], int token) const {
-        const T* from = base + token * stride + 2 * across + threadIdx.x % 32 / 4 * TILES;
+        const T* from = base + token * stride + 2 * across + quad * TILES;
         bool there = token < keys;
         if constexpr (WORDS == 2) {
-            uint2 v = there ? __ldcg(reinterpret_cast<const uint2*>(from)) : make_uint2(0, 0);
+            uint2 v = there ? load_handed(reinterpret_cast<const uint2*>(from)) : make_uint2(0, 0);
             to[0] = v.x;
             to[1] = v.y;
         } else {
 #pragma unroll
             for (int i = 0; i < WORDS / 4; i++) {
-                uint4 v = there ? __ldcg(reinterpret_cast<const uint4*>(from) + i) : make_uint4(0, 0, 0, 0);
+                uint4 v = there ? load_handed(reinterpret_cast<const uint4*>(from) + i) : make_uint4(0, 0, 0, 0);
                 to[4 * i] = v.x;
                 to[4 * i + 1] = v.y;
                 to[4 * i + 2] = v.z;
@@ -80,16 +90,54 @@ struct Turn {
     u32 values[4][Heads<D>::WORDS];  // of keys 2t, 2t + 1, 2t + 8, 2t + 9
 
     // Scores of the queries from `first` on with the keys from `key` on; -inf past the last key. The largest joins `most`.
-    __device__ __forceinline__ void score(const Heads<D>& heads, const uint4 (&q)[D / CHUNK][2], float (&most)[2], float factor, int first, int key) {
-        int quad = threadIdx.x % 32 / 4, own = threadIdx.x % 4;
-        uint4 k[2][D / CHUNK];
+    __device__ __forceinline__ void score(const Heads<D>& heads, float (&most)[2], const Phase& p, int first, int key) {
+        int quad = heads.quad, own = heads.own;
+        bool waits = (p.flags & MADE_X) != 0;
+        float factor = p.factor;
+        T masks[2][4];
+        if (heads.mask != nullptr) {
 #pragma unroll
-        for (int n = 0; n < 2; n++) {
+            for (int i = 0; i < 2; i++) {
+                if (i > 0 && heads.mask_query == 0) {  // all queries have the same
 #pragma unroll
-            for (int c = 0; c < D / CHUNK; c++) k[n][c] = heads.load(1, key + n * 8 + quad, c);
+                    for (int n = 0; n < 4; n++) masks[n / 2][2 + n % 2] = masks[n / 2][n % 2];
+                    break;
+                }
+                const T* row = heads.mask + heads.within(first + quad + i * 8) * heads.mask_query;
+#pragma unroll
+                for (int n = 0; n < 4; n++) masks[n / 2][2 * i + n % 2] = row[heads.within(key + n / 2 * 8 + own * 2 + n % 2) * heads.mask_key];
+            }
         }
+        uint4 q[D / CHUNK][2], k[2][D / CHUNK];
+        bool missing;
+#pragma unroll 1
+        do {
+            int at = opaque(quad), beside = opaque(own) * 2;
 #pragma unroll
-        for (int i = 0; i < 4; i++) heads.load_value(values[i], key + own * 2 + i % 2 + i / 2 * 8);
+            for (int c = 0; c < D / CHUNK; c++) {
+#pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    q[c][i] = heads.load(0, first + at + i * 8, c);
+                    k[i][c] = heads.load(1, key + at + i * 8, c);
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < 4; i++) heads.load_value(values[i], key + beside + i % 2 + i / 2 * 8);
+            missing = false;
+#pragma unroll
+            for (int c = 0; c < D / CHUNK; c++) {
+#pragma unroll
+                for (int i = 0; i < 2; i++) missing |= is_missing(q[c][i]) || is_missing(k[i][c]);
+            }
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+#pragma unroll
+                for (int w = 0; w < Heads<D>::WORDS; w++) missing |= is_missing(values[i][w]);
+            }
+            missing &= waits;
+            if (missing) look_again();
+        } while (missing);
+        __syncwarp();
 #pragma unroll
         for (int n = 0; n < 2; n++) {
 #pragma unroll
@@ -98,10 +146,9 @@ struct Turn {
             for (int c = 0; c < D / CHUNK; c++) multiply(s[n], q[c][0], q[c][1], k[n][c], T());
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                int row = first + quad + e / 2 * 8, column = key + n * 8 + own * 2 + e % 2;
                 float v = s[n][e] * factor;
-                if (heads.mask != nullptr) v += to_compute(heads.mask[heads.within(row) * heads.mask_query + heads.within(column) * heads.mask_key]);
-                s[n][e] = column < heads.keys ? v : -TENON_INFINITY;
+                if (heads.mask != nullptr) v += to_compute(masks[n][e]);
+                s[n][e] = key + n * 8 + own * 2 + e % 2 < heads.keys ? v : -TENON_INFINITY;
                 most[e / 2] = peak(most[e / 2], s[n][e]);
             }
         }
@@ -114,7 +161,7 @@ struct Turn {
         for (int n = 0; n < 2; n++) {
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                s[n][e] = n * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + e % 2 < left && !none[e / 2] ? exp_of(s[n][e] - most[e / 2]) : 0.0f;
+                s[n][e] = n * 8 + heads.own * 2 + e % 2 < left && !none[e / 2] ? exp_of(s[n][e] - most[e / 2]) : 0.0f;
                 total[e / 2] += s[n][e];
             }
         }
@@ -141,7 +188,7 @@ struct Turn {
         for (int n = 0; n < 2; n++) {
             u32 a[4];
 #pragma unroll
-            for (int e = 0; e < 4; e++) a[e] = __float_as_uint(to_tf32(s[n][(e & 1) * 2 + e / 2]));
+            for (int e = 0; e < 4; e++) a[e] = __float_as_uint(to_even_tf32(s[n][(e & 1) * 2 + e / 2]));
 #pragma unroll
             for (int j = 0; j < D / 8; j++) {
                 u32 b[2] = {tf32_bits(values[2 * n][j]), tf32_bits(values[2 * n + 1][j])};
@@ -150,15 +197,6 @@ struct Turn {
         }
     }
 };
-
-template <int D>
-__device__ __forceinline__ void load_queries(uint4 (&q)[D / CHUNK][2], const Heads<D>& heads, int first) {
-#pragma unroll
-    for (int c = 0; c < D / CHUNK; c++) {
-#pragma unroll
-        for (int i = 0; i < 2; i++) q[c][i] = heads.load(0, first + static_cast<int>(threadIdx.x) % 32 / 4 + i * 8, c);
-    }
-}
 
 __device__ __forceinline__ float most_of_quad(float v) {
     v = peak(v, __shfl_xor_sync(0xffffffffu, v, 1));
@@ -173,16 +211,14 @@ __device__ __forceinline__ float sum_of_quad(float v) {
 // The heads of a product's row tile, a warp a head, into its rows. A tile is a sequence of at most 16 tokens.
 template <int D>
 __device__ __forceinline__ void attend_rows(const Phase& p, const Block& block) {
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, heads = p.k / D, wide = wide_row(p.k);
+    int warp = opaque(threadIdx.x) / 32, heads = p.k / D, wide = wide_row(p.k);
 #pragma unroll 1
     for (int h = warp; h < heads; h += WARPS) {
         Heads<D> all(p, block.tile, heads, h);
-        uint4 q[D / CHUNK][2];
-        load_queries<D>(q, all, 0);
         Turn<D> turn;
         float most[2] = {-TENON_INFINITY, -TENON_INFINITY}, total[2] = {};
         float o[D / 8][4] = {};
-        turn.score(all, q, most, p.factor, 0, 0);
+        turn.score(all, most, p, 0, 0);
 #pragma unroll
         for (int i = 0; i < 2; i++) most[i] = most_of_quad(most[i]);
         turn.weigh(o, total, all, most, p.keys);
@@ -191,8 +227,8 @@ __device__ __forceinline__ void attend_rows(const Phase& p, const Block& block) 
             float share = 1.0f / all.divisor(sum_of_quad(total[i]));
             Pack<T, D / 4> pack;  // columns 2t and 2t + 1: neighbours in the head
 #pragma unroll
-            for (int n = 0; n < D / 4; n++) pack.at[n] = From<T>::of(o[n % (D / 8)][2 * i + n / (D / 8)] * share);
-            store_pack<T, D / 4>(block.rows + (lane / 4 + i * 8) * wide + h * D, lane % 4, pack);
+            for (int n = 0; n < D / 4; n++) pack.at[n] = as_operand(o[n % (D / 8)][2 * i + n / (D / 8)] * share, T());
+            store_pack<T, D / 4>(block.rows + (all.quad + i * 8) * wide + h * D, all.own, pack);
         }
     }
 }
@@ -200,7 +236,7 @@ __device__ __forceinline__ void attend_rows(const Phase& p, const Block& block) 
 // A phase of its own: a block takes 16 queries of a head, a warp 16 of at most 256 keys.
 template <int D>
 __device__ __forceinline__ void attend(const Phase& p, const Block& block) {
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, heads = p.n;
+    int warp = opaque(threadIdx.x) / 32, heads = p.n;
     int tiles = (p.keys + TILE - 1) / TILE, items = p.rows / p.keys * heads * tiles;
     int active = tiles;
     float* peaks = block.cells;             // [warps, 16]
@@ -210,48 +246,50 @@ __device__ __forceinline__ void attend(const Phase& p, const Block& block) {
     for (int item = blockIdx.x; item < items; item += gridDim.x) {
         int tile = item % tiles, head = item / tiles % heads, batch = item / tiles / heads;
         Heads<D> all(p, batch, heads, head);
-        uint4 q[D / CHUNK][2];
-        load_queries<D>(q, all, tile * TILE);
         Turn<D> turn;
         float most[2] = {-TENON_INFINITY, -TENON_INFINITY}, total[2] = {};
         float o[D / 8][4] = {};
-        if (warp < active) turn.score(all, q, most, p.factor, tile * TILE, warp * KEYS);
+        if (warp < active) turn.score(all, most, p, tile * TILE, warp * KEYS);
         __syncthreads();  // nobody reads the cells any more
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             most[i] = most_of_quad(most[i]);
-            if (lane % 4 == 0) peaks[warp * TILE + lane / 4 + i * 8] = most[i];
+            if (all.own == 0) peaks[warp * TILE + all.quad + i * 8] = most[i];
         }
         __syncthreads();
         for (int other = 0; other < active; other++) {
 #pragma unroll
-            for (int i = 0; i < 2; i++) most[i] = peak(most[i], peaks[other * TILE + lane / 4 + i * 8]);
+            for (int i = 0; i < 2; i++) most[i] = peak(most[i], peaks[other * TILE + all.quad + i * 8]);
         }
         if (warp < active) {
             turn.weigh(o, total, all, most, p.keys - warp * KEYS);
 #pragma unroll
             for (int i = 0; i < 2; i++) {
-                int row = lane / 4 + i * 8;
+                int row = all.quad + i * 8;
                 total[i] = sum_of_quad(total[i]);
-                if (lane % 4 == 0) totals[warp * TILE + row] = total[i];
+                if (all.own == 0) totals[warp * TILE + row] = total[i];
                 Pack<float, D / 4> pack;
 #pragma unroll
                 for (int n = 0; n < D / 4; n++) pack.at[n] = o[n % (D / 8)][2 * i + n / (D / 8)];
-                store_pack<float, D / 4>(sums + (warp * TILE + row) * D, lane % 4, pack);
+                store_pack<float, D / 4>(sums + (warp * TILE + row) * D, all.own, pack);
             }
         }
         __syncthreads();
 #pragma unroll 1
-        for (int i = threadIdx.x; i < TILE * D; i += THREADS) {
+        for (int i = threadIdx.x * PAIR; i < TILE * D; i += THREADS * PAIR) {
             int row = i / D, token = tile * TILE + row;
             if (token >= p.keys) continue;
-            float sum = 0, whole = 0;
+            float sum[PAIR] = {}, whole = 0;
 #pragma unroll 1
             for (int other = 0; other < active; other++) {
-                sum += sums[other * TILE * D + i];
+#pragma unroll
+                for (int e = 0; e < PAIR; e++) sum[e] += sums[other * TILE * D + i + e];
                 whole += totals[other * TILE + row];
             }
-            static_cast<T*>(p.y)[(static_cast<i64>(batch * p.keys + token) * heads + head) * D + i % D] = From<T>::of(sum / all.divisor(whole));
+            float share = all.divisor(whole);
+#pragma unroll
+            for (int e = 0; e < PAIR; e++) sum[e] /= share;
+            store_handed(reinterpret_cast<u32*>(static_cast<T*>(p.y) + (static_cast<i64>(batch * p.keys + token) * heads + head) * D + i % D), pack_word(sum, T()));
         }
     }
 }

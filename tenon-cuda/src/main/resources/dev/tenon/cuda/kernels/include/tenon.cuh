@@ -145,6 +145,45 @@ __device__ __forceinline__ void wait_until(const u32* counter, u32 value) {
     } while (seen < value);
 }
 
+// What blocks of a cooperative launch hand to one another without a barrier: words that are looked at until they are no longer what they were.
+// Each word arrives whole, and orders nothing but itself. Past the first cache, which would keep an old one.
+__device__ __forceinline__ u32 load_handed(const u32* p) {
+    u32 r;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(r) : "l"(p) : "memory");
+    return r;
+}
+
+__device__ __forceinline__ uint2 load_handed(const uint2* p) {
+    uint2 r;
+    asm volatile("ld.relaxed.gpu.global.v2.u32 {%0,%1}, [%2];" : "=r"(r.x), "=r"(r.y) : "l"(p) : "memory");
+    return r;
+}
+
+__device__ __forceinline__ uint4 load_handed(const uint4* p) {
+    uint4 r;
+    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "l"(p) : "memory");
+    return r;
+}
+
+__device__ __forceinline__ void store_handed(u32* p, u32 v) { asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
+
+__device__ __forceinline__ void store_handed(uint2* p, uint2 v) {
+    asm volatile("st.relaxed.gpu.global.v2.u32 [%0], {%1,%2};" ::"l"(p), "r"(v.x), "r"(v.y) : "memory");
+}
+
+__device__ __forceinline__ void store_handed(uint4* p, uint4 v) {
+    asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
+// Before another look.
+__device__ __forceinline__ void look_again() {}
+
+// The number itself, as one that the compiler knows nothing of: what is worked out from it is not kept in registers over a loop.
+__device__ __forceinline__ int opaque(int v) {
+    asm volatile("" : "+r"(v));
+    return v;
+}
+
 // The same between devices: the counter may lie in a peer's memory. The wait ends early, and is then false, when `stop` is no longer 0, for
 // the peer may never come; counts may wrap.
 __device__ __forceinline__ void announce_system(u32* counter) {
@@ -247,8 +286,8 @@ __device__ __forceinline__ void store_in_cluster(double* shared, u32 block, doub
 #endif
 }
 
-// Says that a step met a value which has no result. The 16 bytes at `faults`, zeroed before the run, keep the first report: step + 1, 4
-// bytes unused, and the value.
+// Says that a step met a value which has no result. The 16 bytes at `faults`, in the host's memory and zeroed before the run, keep the first
+// report: step + 1, 4 bytes unused, and the value.
 __device__ __forceinline__ void report_fault(void* faults, int step, i64 value) {
     if (atomicCAS(static_cast<u32*>(faults), 0u, static_cast<u32>(step) + 1u) == 0u) static_cast<i64*>(faults)[1] = value;
 }
@@ -297,7 +336,18 @@ __device__ __forceinline__ float to_tf32(float v) {
     return __uint_as_float(r);
 }
 
-// The same for a 16×8, b 8×8 in tf32 (mma.m16n8k8); the operands are floats whose low 13 bits are ignored.
+// The same, but of two as near the even one: in one instruction from sm_90 on, where the other takes three.
+__device__ __forceinline__ float to_even_tf32(float v) {
+#if __CUDA_ARCH__ >= 900
+    u32 r;
+    asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(r) : "f"(v));
+    return __uint_as_float(r);
+#else
+    return to_tf32(v);
+#endif
+}
+
+// d += a b for a 16×8, b 8×8 in tf32 (mma.m16n8k8); the operands are floats whose low 13 bits are ignored.
 __device__ __forceinline__ void mma_1688_tf32(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])

@@ -2,7 +2,7 @@
 // rows, 16 a warp, in the layout of mma: element e of d[j] is that of a 16×8 tile at column 8 j. Both operands lie in atoms of 8 lines of 128
 // bytes whose 16-byte chunks are swapped by the line's number (mma_operand.cuh), on boundaries of 1024 bytes.
 #pragma once
-#include "tenon.cuh"
+#include "copy_engine.cuh"
 
 // How the copy engine sees a matrix in global memory, as the driver encodes it. A kernel's parameter: TensorMap const __grid_constant__ name.
 struct alignas(64) TensorMap {
@@ -138,35 +138,10 @@ TENON_FRESH_PRODUCT(bf16, "bf16", 256, 128, 128, 129, 130)
 TENON_FRESH_PRODUCT_OF_TF32(128, 64, 64, 65)
 TENON_FRESH_PRODUCT_OF_TF32(192, 96, 96, 97)
 
-// Where something lies in shared memory.
-__device__ __forceinline__ u32 shared_address(const void* shared) { return static_cast<u32>(__cvta_generic_to_shared(shared)); }
-
 __device__ __forceinline__ u32 load_shared(u32 shared) {
     u32 word;
     asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(shared) : "memory");
     return word;
-}
-
-// A barrier in shared memory on which some threads arrive and others wait: its phases alternate between parity 0 and 1. What a thread wrote
-// before it arrived is seen by those that waited.
-__device__ __forceinline__ void start_barrier(u32 barrier, int arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-
-__device__ __forceinline__ void arrive(u32 barrier) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory"); }
-
-__device__ __forceinline__ void await_phase(u32 barrier, u32 parity) {
-    asm volatile(
-        "{ .reg .pred p;\n"
-        "again%=: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-        "@p bra.uni done%=;\n"
-        "bra.uni again%=;\n"
-        "done%=: }" ::"r"(barrier), "r"(parity) : "memory");
-}
-
-// Arrives, and makes the phase wait for so many bytes of copies beside; one thread for all copies of a phase.
-__device__ __forceinline__ void expect_bytes(u32 barrier, int bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
 // A place in a ring of so many stages, and the parity of its phase.

@@ -141,6 +141,25 @@ class ResidentPlanTest {
     }
 
     @Test
+    void weightsOfTwoRoundsFitAtATime() {
+        for (long tokens : new long[] {1, 16, 17, 100, 256}) {
+            ResidentSegment segment = segment(tokens);
+            ResidentPlan plan = ResidentPlan.of(segment, device(9, true));
+            assertThat(plan.weights() + 2 * plan.half()).isLessThanOrEqualTo(plan.sharedBytes());
+            for (int i = 0; i < segment.phases().size(); i++) {
+                ResidentPhase phase = segment.phases().get(i);
+                if (phase.kind() == Kind.PRODUCT) {
+                    ResidentPlan.Spread spread = plan.spreads().get(i);
+                    assertThat(spread.round() * 8 * (phase.sizes().k() * 2 + 64))
+                            .isLessThanOrEqualTo(plan.half());
+                    assertThat(spread.round() * (16 >> spread.ways()) * 512)
+                            .isLessThanOrEqualTo(plan.weights() - plan.cells());
+                }
+            }
+        }
+    }
+
+    @Test
     void deviceThatCannotIsRefusedWithTheReason() {
         assertThat(ResidentPlan.refusal(segment(16), device(9, true))).isEmpty();
         assertThat(ResidentPlan.refusal(segment(16), device(7, true))).contains("less than 8.0");

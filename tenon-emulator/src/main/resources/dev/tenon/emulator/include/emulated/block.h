@@ -32,6 +32,32 @@ TENON_DEVICE void wait_until(const u32* counter, u32 value, TENON_WHERE) {
     }
 }
 
+// Words that blocks hand to one another.
+TENON_DEVICE u32 load_handed(const u32* p) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }
+TENON_DEVICE uint2 load_handed(const uint2* p) {
+    const u32* words = reinterpret_cast<const u32*>(p);
+    return make_uint2(load_handed(words), load_handed(words + 1));
+}
+TENON_DEVICE uint4 load_handed(const uint4* p) {
+    const u32* words = reinterpret_cast<const u32*>(p);
+    return make_uint4(load_handed(words), load_handed(words + 1), load_handed(words + 2), load_handed(words + 3));
+}
+TENON_DEVICE void store_handed(u32* p, u32 v) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }
+TENON_DEVICE void store_handed(uint2* p, uint2 v) {
+    u32* words = reinterpret_cast<u32*>(p);
+    store_handed(words, v.x);
+    store_handed(words + 1, v.y);
+}
+TENON_DEVICE void store_handed(uint4* p, uint4 v) {
+    u32* words = reinterpret_cast<u32*>(p);
+    store_handed(words, v.x);
+    store_handed(words + 1, v.y);
+    store_handed(words + 2, v.z);
+    store_handed(words + 3, v.w);
+}
+TENON_DEVICE void look_again(TENON_WHERE) { tenon_yield_at(line, file); }
+TENON_DEVICE int opaque(int v) { return v; }
+
 // Between devices, whose memory is the host's.
 TENON_DEVICE void announce_system(u32* counter) { __atomic_fetch_add(counter, 1u, __ATOMIC_SEQ_CST); }
 
