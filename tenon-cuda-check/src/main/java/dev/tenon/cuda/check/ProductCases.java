@@ -53,7 +53,7 @@ final class ProductCases {
         {1, 8, 8}, {128, 256, 640}, {129, 264, 584}, {300, 400, 1000}, {1700, 3000, 776}
     };
 
-    /** The same of {@code matmul_parts}: one step and many, parts of unequal length, parts of tiles. */
+    /** The same of {@code matmul_parts}: parts of each number and unequal length, parts of tiles. */
     private static final long[][] PARTS = {
         {1, 8, 8}, {65, 200, 456}, {264, 1544, 72}, {330, 600, 1608}, {190, 600, 1608}, {130, 72, 3080}
     };
@@ -231,8 +231,8 @@ final class ProductCases {
 
     /**
      * Groups by warpgroups, on devices that have them: parts of tiles, sums of parts of steps and of fewer than are
-     * stored beside, several tiles a block, groups in more bands than one, more groups than a warp has lanes. Weights of
-     * groups without rows are NaN, which no other group may see.
+     * stored beside, several tiles a block, groups in more bands than one, more groups than a warp has lanes. Weights
+     * of groups without rows are NaN, which no other group may see.
      */
     private static void groupsByWarpgroups(List<KernelCase> cases) {
         long[] many = new long[70];
