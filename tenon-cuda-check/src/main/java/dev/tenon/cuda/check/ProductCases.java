@@ -55,7 +55,7 @@ final class ProductCases {
 
     /** The same of {@code matmul_parts}: parts of each number and unequal length, parts of tiles. */
     private static final long[][] PARTS = {
-        {1, 8, 8}, {65, 200, 456}, {264, 1544, 72}, {330, 600, 1608}, {190, 600, 1608}, {130, 72, 3080}
+        {1, 8, 8}, {65, 200, 456}, {264, 1544, 72}, {70, 1096, 1608}, {40, 1096, 1608}, {130, 72, 3080}
     };
 
     /** m, n, k of few rows, weights of whole chunks and not. */
