@@ -55,7 +55,7 @@ final class ProductCases {
 
     /** The same of {@code matmul_parts}: parts of each number and unequal length, parts of tiles. */
     private static final long[][] PARTS = {
-        {1, 8, 8}, {65, 200, 456}, {264, 1544, 72}, {70, 1096, 1608}, {40, 1096, 1608}, {130, 72, 3080}
+        {1, 8, 8}, {65, 200, 456}, {264, 1544, 72}, {9, 2152, 1480}, {8, 1096, 1480}, {3, 72, 3080}
     };
 
     /** m, n, k of few rows, weights of whole chunks and not. */
@@ -158,7 +158,8 @@ final class ProductCases {
             for (long[] size : sizes) {
                 for (boolean more : new boolean[] {false, true}) {
                     Unary activation = fn == UnaryFn.SILU ? new Unary(fn, 1.5, 0) : fn == null ? null : Unary.of(fn);
-                    Epilogue epilogue = new Epilogue(more, activation, more && form == ProductForm.PARTS, false);
+                    Epilogue epilogue =
+                            new Epilogue(more, activation, more && form == ProductForm.PARTS && fn == null, false);
                     MatMul op = new MatMul(false, alongB, epilogue);
                     cases.add(new KernelCase(
                             kernel,
