@@ -53,9 +53,9 @@ final class ProductCases {
         {1, 8, 8}, {128, 256, 640}, {129, 264, 584}, {300, 400, 1000}, {1700, 3000, 776}
     };
 
-    /** The same of {@code matmul_parts}: one step and many, parts of unequal length, parts of tiles. */
+    /** The same of {@code matmul_parts}: parts of each number and unequal length, parts of tiles. */
     private static final long[][] PARTS = {
-        {1, 8, 8}, {65, 200, 456}, {264, 1544, 72}, {330, 600, 1608}, {190, 600, 1608}, {130, 72, 3080}
+        {1, 8, 8}, {65, 200, 456}, {264, 1544, 72}, {9, 2152, 1480}, {8, 1096, 1480}, {3, 72, 3080}
     };
 
     /** m, n, k of few rows, weights of whole chunks and not. */
@@ -158,7 +158,8 @@ final class ProductCases {
             for (long[] size : sizes) {
                 for (boolean more : new boolean[] {false, true}) {
                     Unary activation = fn == UnaryFn.SILU ? new Unary(fn, 1.5, 0) : fn == null ? null : Unary.of(fn);
-                    Epilogue epilogue = new Epilogue(more, activation, more && form == ProductForm.PARTS, false);
+                    Epilogue epilogue =
+                            new Epilogue(more, activation, more && form == ProductForm.PARTS && fn == null, false);
                     MatMul op = new MatMul(false, alongB, epilogue);
                     cases.add(new KernelCase(
                             kernel,
@@ -231,8 +232,8 @@ final class ProductCases {
 
     /**
      * Groups by warpgroups, on devices that have them: parts of tiles, sums of parts of steps and of fewer than are
-     * stored beside, several tiles a block, groups in more bands than one, more groups than a warp has lanes. Weights of
-     * groups without rows are NaN, which no other group may see.
+     * stored beside, several tiles a block, groups in more bands than one, more groups than a warp has lanes. Weights
+     * of groups without rows are NaN, which no other group may see.
      */
     private static void groupsByWarpgroups(List<KernelCase> cases) {
         long[] many = new long[70];
