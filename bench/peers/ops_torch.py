@@ -84,10 +84,10 @@ def main():
         layer = torch.nn.LSTM(512, 512).cuda().eval()
         steps = torch.randn(128, batch, 512, device="cuda")
         works[f"lstm of batch {batch}"] = lambda layer=layer, steps=steps: layer(steps)
-    for experts, count, n, k in ((8, 32, 14336, 4096), (64, 128, 1408, 2048)):
+    for experts, count, n, k in ((8, 32, 14336, 4096), (64, 128, 1408, 2048), (8, 8192, 14336, 4096), (64, 32768, 1408, 2048), (128, 16384, 768, 2048)):
         w = torch.randn(experts, n, k, device="cuda", dtype=torch.bfloat16).transpose(1, 2)
         t = torch.randn(count, k, device="cuda", dtype=torch.bfloat16)
-        ends = torch.arange(1, experts + 1, device="cuda", dtype=torch.int32) * (count // experts)
+        ends = torch.bincount(torch.randint(experts, (count,), device="cuda"), minlength=experts).cumsum(0).to(torch.int32)
         works[f"grouped {experts} experts {count}x{n}x{k}"] = lambda w=w, t=t, ends=ends: torch._grouped_mm(t, w, offs=ends)
     many = torch.randn(512, 4096, device="cuda", dtype=torch.float16)
     whole = torch.randn(14336, 4096, device="cuda", dtype=torch.float16)

@@ -2,7 +2,6 @@ package dev.tenon.cli.bench;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Op;
-import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.fn.CumulativeFn;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.ScatterFn;
@@ -63,14 +62,20 @@ record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order
         return all;
     }
 
-    /** Products of the tokens of one decoding step with their experts' weights, as many rows for each expert. */
+    /** Products of tokens with their experts' weights, of one decoding step and of many; experts are drawn. */
     private static List<OpBenches> grouped() {
         List<OpBenches> all = new ArrayList<>();
         // experts, rows, columns, depth
-        for (long[] size : new long[][] {{8, 32, 14336, 4096}, {64, 128, 1408, 2048}}) {
+        for (long[] size : new long[][] {
+            {8, 32, 14336, 4096},
+            {64, 128, 1408, 2048},
+            {8, 8192, 14336, 4096},
+            {64, 32768, 1408, 2048},
+            {128, 16384, 768, 2048}
+        }) {
             Operand x = Operand.normal(DType.BF16, size[1], size[3]);
             Operand w = Operand.normal(DType.BF16, size[0], size[3], size[2]).asWeight();
-            Operand counts = new Operand(TensorType.of(DType.I32, size[0]), 0, (double) size[1] / size[0], false);
+            Operand counts = Operand.counts(size[1], size[0]);
             String name = "grouped " + size[0] + " experts " + size[1] + "x" + size[2] + "x" + size[3];
             all.add(new OpBenches(name, new GroupedMatMul(), x, w, counts));
         }
@@ -166,8 +171,8 @@ record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order
                 ScaledMatMul op = new ScaledMatMul(block, false);
                 List<Operand> operands = List.of(
                         Operand.normal(DType.F16, 1, k),
-                        new Operand(TensorType.of(q, n, k), 0, 3, true),
-                        new Operand(TensorType.of(DType.F16, n, op.blocks(k)), 0, 0.5, true));
+                        Operand.weight(q, 3, n, k),
+                        Operand.weight(DType.F16, 0.5, n, op.blocks(k)));
                 String name = "gemv " + q + (block == 0 ? " by row " : " by block ") + n + "x" + k;
                 all.add(new OpBenches(name, op, operands, AdditionOrder.FIXED, 8));
             }

@@ -77,8 +77,15 @@ final class PlainAttentionStep implements CpuStep, RangeTask {
     private final long maskAt;
     private final long workspaceBytes;
 
-    /** What a worker computes with. */
-    private record Worker(CpuFrame frame, Loops loops, MemorySegment workspace) {}
+    /** What a worker computes with, made once for all of its heads. */
+    private record Worker(
+            CpuFrame frame,
+            Loops loops,
+            MemorySegment workspace,
+            Place edge,
+            Place keys,
+            Place values,
+            Matrix scores) {}
 
     /** @param operands q, k, v and the result */
     PlainAttentionStep(PlainAttention op, Sizes sizes, Rows[] operands, Mask mask, int threads) {
@@ -118,7 +125,15 @@ final class PlainAttentionStep implements CpuStep, RangeTask {
 
     @Override
     public void run(CpuFrame frame, long from, long to, int worker) {
-        Worker own = new Worker(frame, Loops.current(), frame.workspace(worker));
+        MemorySegment workspace = frame.workspace(worker);
+        Worker own = new Worker(
+                frame,
+                Loops.current(),
+                workspace,
+                new Place(workspace, edgeAt),
+                new Place(workspace, keysAt),
+                new Place(workspace, valuesAt),
+                new Matrix(workspace, scoresAt, scoreStep));
         long packed = -1;
         for (long unit = from; unit < to; unit++) {
             long head = unit / blocks;
@@ -148,11 +163,10 @@ final class PlainAttentionStep implements CpuStep, RangeTask {
         Loops loops = worker.loops;
         long batch = head / sizes.heads;
         long own = head % sizes.heads;
-        Place edge = new Place(workspace, edgeAt);
-        Matrix scores = new Matrix(workspace, scoresAt, scoreStep);
+        Matrix scores = worker.scores;
         Matrix queries = new Matrix(frame.at(q.slot), q.at(batch, query, own), 4 * q.ofToken);
         Gemm.Size size = new Gemm.Size(count, sizes.keys, q.size);
-        Gemm.multiply(loops, size, queries, new Place(workspace, keysAt), scores, Start.ZERO, edge);
+        Gemm.multiply(loops, size, queries, worker.keys, scores, Start.ZERO, worker.edge);
         if (mask.single) {
             for (int row = 0; row < count; row++) {
                 long at = 4 * (batch * mask.ofBatch + own * mask.ofHead + (query + row) * mask.ofQuery);
@@ -167,7 +181,7 @@ final class PlainAttentionStep implements CpuStep, RangeTask {
         }
         Matrix result = new Matrix(frame.at(y.slot), y.at(batch, query, own), 4 * y.ofToken);
         size = new Gemm.Size(count, v.size, sizes.keys);
-        Gemm.multiply(loops, size, scores, new Place(workspace, valuesAt), result, Start.ZERO, edge);
+        Gemm.multiply(loops, size, scores, worker.values, result, Start.ZERO, worker.edge);
     }
 
     private void weigh(Loops loops, int count, Matrix scores, Matrix addend) {

@@ -17,7 +17,8 @@ import java.lang.foreign.MemorySegment;
  * Convolution of f32 whose channels lie side by side, as matrix products: windows [positions, depth] by the weights
  * [depth, channels out], which are packed once for the model. A block of the windows lies in workspace at a time;
  * windows of single cells are read where they lie. A unit is a block of positions by a block of channels, of
- * all groups where there are several.
+ * all groups where there are several. For several threads small weights are read by more blocks of positions: an
+ * epilogue goes over their whole rows at once.
  */
 final class ChannelGemmStep extends LoopStep {
     /** The depth of a pass: a panel of the weights is then some 100 KiB, which the second-level cache keeps. */
@@ -55,8 +56,10 @@ final class ChannelGemmStep extends LoopStep {
             long most = BYTES / (4L * cells * shape.channelsIn()) / TILE * TILE;
             long wanted = threads == 1 ? 1 : 2L * threads;
             long rowBlocks = Math.ceilDiv(area, Math.clamp(most, TILE, MOST_ROWS));
-            if (shape.groups() > 1 && threads > 1) { // which are not cut by columns
-                long even = Math.ceilDiv(2 * wanted, Math.max(1, shape.batch()));
+            boolean small = 4L * shape.depth() * shape.channelsOut() <= BYTES;
+            if ((shape.groups() > 1 || small) && threads > 1) {
+                long pieces = shape.groups() > 1 ? 2 * wanted : wanted; // those of groups are not cut by columns
+                long even = Math.ceilDiv(pieces, Math.max(1, shape.batch()));
                 rowBlocks = Math.max(rowBlocks, Math.min(even, Math.ceilDiv(area, TILE)));
             }
             int rows = rows(area, rowBlocks);

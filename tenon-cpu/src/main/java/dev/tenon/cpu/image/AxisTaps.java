@@ -1,6 +1,8 @@
 package dev.tenon.cpu.image;
 
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.image.ResizeTaps;
+import dev.tenon.cpu.machine.BlendTaps;
 
 /** The taps of one axis as flat arrays; an element without any has the extrapolation value. */
 final class AxisTaps {
@@ -8,6 +10,10 @@ final class AxisTaps {
     private final int[] indices;
     private final double[] weights;
     private final float[] weightsF32;
+    /** Elements of two taps each: the first such ones that follow each other. */
+    private final int pairsFrom;
+
+    private final int pairsTo;
 
     AxisTaps(ResizeTaps source) {
         starts = new int[source.size() + 1];
@@ -25,6 +31,16 @@ final class AxisTaps {
         for (int tap = 0; tap < weights.length; tap++) {
             weightsF32[tap] = (float) weights[tap];
         }
+        int from = 0;
+        while (from < size() && count(from) != 2) {
+            from++;
+        }
+        int to = from;
+        while (to < size() && count(to) == 2) {
+            to++;
+        }
+        pairsFrom = from;
+        pairsTo = to;
     }
 
     int size() {
@@ -51,6 +67,43 @@ final class AxisTaps {
 
     float weightF32(int tap) {
         return weightsF32[tap];
+    }
+
+    /**
+     * Rows of few floats of a line: each the weighted sum of its taps, or {@code none} where it has none.
+     *
+     * @param width floats of a row
+     */
+    void sum(float[] line, float[] result, float none, int width) {
+        for (int element = 0; element < pairsFrom; element++) {
+            sum(line, result, none, width, element);
+        }
+        for (int i = 0; i < width; i++) {
+            int tap = starts[pairsFrom];
+            int put = pairsFrom * width + i;
+            for (int element = pairsFrom; element < pairsTo; element++, tap += 2, put += width) {
+                float first = weightsF32[tap] * line[indices[tap] * width + i];
+                result[put] = first + weightsF32[tap + 1] * line[indices[tap + 1] * width + i];
+            }
+        }
+        for (int element = pairsTo; element < size(); element++) {
+            sum(line, result, none, width, element);
+        }
+    }
+
+    private void sum(float[] line, float[] result, float none, int width, int element) {
+        for (int i = 0; i < width; i++) {
+            float sum = starts[element] == starts[element + 1] ? none : 0;
+            for (int tap = starts[element]; tap < starts[element + 1]; tap++) {
+                sum += weightsF32[tap] * line[indices[tap] * width + i];
+            }
+            result[element * width + i] = sum;
+        }
+    }
+
+    /** The taps of rows of so many floats. */
+    BlendTaps rows(long floats) {
+        return new BlendTaps(starts, indices, weightsF32, SizeMath.product("resize", floats, 4));
     }
 
     /** Whether each element is that of the same index. */

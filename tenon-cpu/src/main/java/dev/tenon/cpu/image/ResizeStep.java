@@ -32,10 +32,10 @@ class ResizeStep extends LoopStep {
     private final long[] sizes;
     private final long[] strides;
     /** The axis within the line, or null. */
-    private final @Nullable AxisTaps inner;
+    final @Nullable AxisTaps inner;
 
     final long block;
-    private final long lineIn;
+    final long lineIn;
     private final long lineOut;
     private final long chunks;
     private final int input;

@@ -125,6 +125,11 @@ public class Loops {
         return PlainRows.max(x, xOffset, n);
     }
 
+    /** The smallest, inf for none; NaN where there is one. */
+    public float min(MemorySegment x, long xOffset, int n) {
+        return PlainRows.min(x, xOffset, n);
+    }
+
     /** The sum, kept in double where there is more than a block. */
     public double sum(MemorySegment x, long xOffset, long n) {
         return PlainRows.sum(x, xOffset, n);
@@ -145,9 +150,19 @@ public class Loops {
         return PlainRows.expSum(x, xOffset, shift, y, yOffset, n);
     }
 
+    /** The same for a result that is too large for the caches: it goes past them where it can. */
+    public double expSumStreaming(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
+        return expSum(x, xOffset, shift, y, yOffset, n);
+    }
+
     /** y = ((x - mean) factor + addend) scale + bias, element by element; {@link Place#NONE} for no scale, no bias. */
     public void normalise(Place x, Place y, int n, NormFactors affine, Place scale, Place bias) {
         PlainRows.normalise(x, y, n, affine, scale, bias);
+    }
+
+    /** The same for a result that is too large for the caches: it goes past them where it can. */
+    public void normaliseStreaming(Place x, Place y, int n, NormFactors affine, Place scale, Place bias) {
+        normalise(x, y, n, affine, scale, bias);
     }
 
     /**

@@ -68,6 +68,11 @@ abstract class LoopsOverOthers extends Loops {
     }
 
     @Override
+    public float min(MemorySegment x, long xOffset, int n) {
+        return others.min(x, xOffset, n);
+    }
+
+    @Override
     public double sum(MemorySegment x, long xOffset, long n) {
         return others.sum(x, xOffset, n);
     }

@@ -2,6 +2,8 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cpu.machine.BlendKernel;
+import dev.tenon.cpu.machine.BlendTaps;
 import dev.tenon.cpu.machine.CallableCode;
 import dev.tenon.cpu.machine.MachineRows;
 import dev.tenon.cpu.machine.Matrix;
@@ -28,12 +30,24 @@ public final class MachineLoops extends LoopsOverOthers {
     /** Elements that lanes may sum in f32. */
     private static final int BLOCK = FloatRows.BLOCK;
 
+    /** Elements whose extremes are worth a call. */
+    private static final int LONG = 128;
+
     /** Of a mapped operand, copied at a time. */
     private static final long MAPPED_BYTES = 256 << 10;
+
+    /** More is not read again before it has left the caches of a core. */
+    private static final long STREAM_BYTES = 8 << 20;
 
     private static final @Nullable Kernels KERNELS = make();
     private static final ThreadLocal<MachineRows.Arguments> ARGUMENTS = ThreadLocal.withInitial(
             () -> new MachineRows.Arguments(Arena.ofAuto().allocate(CallableCode.ARGUMENT_BYTES, 64)));
+
+    /** Of a panel between two copies: a third of a first-level cache. */
+    private static final int PANEL_ROWS = 128;
+
+    private static final ThreadLocal<Matrix> PANEL = ThreadLocal.withInitial(
+            () -> new Matrix(Arena.ofAuto().allocate(4L * PANEL_ROWS * columns(), 64), 0, 4L * columns()));
 
     private static final @Nullable ProductKernel BYTES = makeBytes();
 
@@ -46,7 +60,8 @@ public final class MachineLoops extends LoopsOverOthers {
             MachineRows rows,
             SoftmaxKernel softmax,
             NormKernel norm,
-            PanelKernel panel) {}
+            PanelKernel panel,
+            BlendKernel blend) {}
 
     private MachineLoops(Kernels kernels, Loops others) {
         super(others);
@@ -67,7 +82,8 @@ public final class MachineLoops extends LoopsOverOthers {
                     MachineRows.make(lanes),
                     SoftmaxKernel.make(lanes),
                     NormKernel.make(lanes),
-                    PanelKernel.make(lanes));
+                    PanelKernel.make(lanes),
+                    BlendKernel.make(lanes));
         } catch (IllegalStateException e) {
             LOG.log(Level.DEBUG, "the hottest loops run in Java: {0}", e.getMessage());
         } catch (LinkageError | OutOfMemoryError e) {
@@ -203,8 +219,45 @@ public final class MachineLoops extends LoopsOverOthers {
         }
     }
 
+    /** As {@link #moments}. */
+    @Override
+    public double sum(MemorySegment x, long xOffset, long n) {
+        if (n < LONG || !Segments.isNative(x)) {
+            return super.sum(x, xOffset, n);
+        }
+        double sum = 0;
+        for (long at = 0; at < n; at += BLOCK) {
+            sum += kernels.rows.sum(new Place(x, xOffset + 4 * at), (int) Math.min(BLOCK, n - at), ARGUMENTS.get());
+        }
+        return Double.isFinite(sum) ? sum : super.sum(x, xOffset, n);
+    }
+
+    @Override
+    public float max(MemorySegment x, long xOffset, int n) {
+        return n >= LONG && Segments.isNative(x)
+                ? kernels.rows.largest(new Place(x, xOffset), n, ARGUMENTS.get())
+                : super.max(x, xOffset, n);
+    }
+
+    @Override
+    public float min(MemorySegment x, long xOffset, int n) {
+        return n >= LONG && Segments.isNative(x)
+                ? kernels.rows.smallest(new Place(x, xOffset), n, ARGUMENTS.get())
+                : super.min(x, xOffset, n);
+    }
+
     @Override
     public double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
+        return expSum(x, xOffset, shift, y, yOffset, n, false);
+    }
+
+    @Override
+    public double expSumStreaming(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
+        return expSum(x, xOffset, shift, y, yOffset, n, true);
+    }
+
+    private double expSum(
+            MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n, boolean stream) {
         if (!Segments.isNative(x) || !Segments.isNative(y)) {
             return super.expSum(x, xOffset, shift, y, yOffset, n);
         }
@@ -212,20 +265,33 @@ public final class MachineLoops extends LoopsOverOthers {
         for (int at = 0; at < n; at += BLOCK) {
             Place from = new Place(x, xOffset + 4L * at);
             Place to = new Place(y, yOffset + 4L * at);
-            sum += kernels.rows.expSum(from, shift, to, Math.min(BLOCK, n - at), ARGUMENTS.get());
+            sum += kernels.rows.expSum(from, shift, to, Math.min(BLOCK, n - at), stream, ARGUMENTS.get());
         }
         return sum;
     }
 
     @Override
     public void normalise(Place x, Place y, int n, NormFactors affine, Place scale, Place bias) {
+        if (isNormalised(x, y, scale, bias)) {
+            kernels.rows.normalise(x, y, n, affine, scale, bias, false, ARGUMENTS.get());
+        } else {
+            super.normalise(x, y, n, affine, scale, bias);
+        }
+    }
+
+    @Override
+    public void normaliseStreaming(Place x, Place y, int n, NormFactors affine, Place scale, Place bias) {
+        if (isNormalised(x, y, scale, bias)) {
+            kernels.rows.normalise(x, y, n, affine, scale, bias, true, ARGUMENTS.get());
+        } else {
+            super.normalise(x, y, n, affine, scale, bias);
+        }
+    }
+
+    private static boolean isNormalised(Place x, Place y, Place scale, Place bias) {
         boolean outside = Segments.isNative(x.memory()) && Segments.isNative(y.memory());
         outside = outside && Segments.isNative(scale.memory()) && Segments.isNative(bias.memory());
-        if (!outside || (scale.isNone() && !bias.isNone())) {
-            super.normalise(x, y, n, affine, scale, bias);
-            return;
-        }
-        kernels.rows.normalise(x, y, n, affine, scale, bias, ARGUMENTS.get());
+        return outside && (bias.isNone() || !scale.isNone());
     }
 
     @Override
@@ -264,15 +330,63 @@ public final class MachineLoops extends LoopsOverOthers {
     }
 
     /**
+     * Rows of y become weighted sums of rows of x, where machine code runs and takes them. Returns whether it did.
+     *
+     * @param n floats of a row
+     */
+    public static boolean blend(BlendTaps taps, int n, Place x, Matrix y) {
+        if (KERNELS == null || !Segments.isNative(x.memory()) || !Segments.isNative(y.memory()) || y.stride() < 0) {
+            return false;
+        }
+        KERNELS.blend.run(taps, n, x, y, ARGUMENTS.get().memory());
+        return true;
+    }
+
+    /**
      * Copies rows of bytes, where machine code runs and takes them: a multiple of four bytes, outside the heap. Returns
      * whether it did.
      */
     static boolean move(long rows, long bytes, Matrix from, Matrix to) {
+        return move(rows, bytes, from, to, bytes > 0 && rows > STREAM_BYTES / bytes);
+    }
+
+    /** The same; {@code stream} for results that go past the caches, where their rows suit that. */
+    static boolean move(long rows, long bytes, Matrix from, Matrix to, boolean stream) {
         boolean takes = bytes % 4 == 0 && from.stride() >= 0 && to.stride() >= 0;
         if (KERNELS == null || !takes || !Segments.isNative(from.memory()) || !Segments.isNative(to.memory())) {
             return false;
         }
-        KERNELS.move.run(rows, bytes, from, to, ARGUMENTS.get().memory());
+        KERNELS.move.run(rows, bytes, from, to, stream, ARGUMENTS.get().memory());
         return true;
+    }
+
+    /**
+     * Transposes as many whole panels of rows as there are, where machine code runs and takes them; returns how many
+     * rows it did.
+     *
+     * @param count rows of {@code from}
+     * @param n floats of each that are taken, a multiple of four
+     * @param to row i takes element i of each
+     * @param stream whether results go past the caches, where their rows suit that
+     */
+    static int transpose(int count, int n, Matrix from, Matrix to, boolean stream) {
+        boolean takes = n % 4 == 0 && from.stride() >= 0 && to.stride() >= 0;
+        if (KERNELS == null || !takes || !Segments.isNative(from.memory()) || !Segments.isNative(to.memory())) {
+            return 0;
+        }
+        int width = KERNELS.panel.columns();
+        MemorySegment arguments = ARGUMENTS.get().memory();
+        Matrix panel = PANEL.get();
+        Place turned = new Place(panel.memory(), 0);
+        int done = 0;
+        for (; done + width <= count; done += width) {
+            for (int at = 0; at < n; at += PANEL_ROWS) {
+                int rows = Math.min(PANEL_ROWS, n - at);
+                KERNELS.panel.run(rows, from.plus(done * from.stride() + 4L * at), turned, arguments);
+                Matrix part = to.plus(at * to.stride() + 4L * done);
+                KERNELS.move.run(rows, 4L * width, panel, part, stream, arguments);
+            }
+        }
+        return done;
     }
 }

@@ -32,6 +32,25 @@ final class PlainRows {
         return max;
     }
 
+    static float min(MemorySegment x, long xOffset, long n) {
+        PlainBuffers of = PlainBuffers.get();
+        float min = Float.POSITIVE_INFINITY;
+        for (long at = 0; at < n; at += BLOCK) {
+            int count = (int) Math.min(BLOCK, n - at);
+            PlainBuffers.load(x, xOffset + 4 * at, of.x, count);
+            min = Math.min(min, min(of.x, count));
+        }
+        return min;
+    }
+
+    private static float min(float[] x, int n) {
+        float min = Float.POSITIVE_INFINITY;
+        for (int i = 0; i < n; i++) {
+            min = Math.min(min, x[i]);
+        }
+        return min;
+    }
+
     static double sum(MemorySegment x, long xOffset, long n) {
         PlainBuffers of = PlainBuffers.get();
         double sum = 0;

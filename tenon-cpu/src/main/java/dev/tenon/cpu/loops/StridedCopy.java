@@ -14,7 +14,15 @@ import java.util.List;
  * dims there are. What is left is cut into units of some ten kilobytes that may run in any order.
  */
 public final class StridedCopy {
+    /** A result of so many bytes leaves the caches before the next step has read it. */
+    public static final long STREAM_BYTES = 32 << 20;
+
     private static final long UNIT_BYTES = 32 * 1024;
+
+    /** Of a transpose of elements of four bytes: some panels of {@link MachineLoops#transpose}. */
+    private static final long PANELS_BYTES = 128 * 1024;
+
+    private static final long PANELS_COLUMNS = 256;
     /**
      * A cache line of 4-byte elements: the lines that a tile reads are used up before they leave the first-level cache.
      */
@@ -49,6 +57,8 @@ public final class StridedCopy {
     private final long middleChunks;
     private final long innerChunks;
     private final long units;
+    /** Whether the result is too large to be in a cache when it is read. */
+    private final boolean stream;
 
     /**
      * A copy of {@code sizes} elements.
@@ -66,6 +76,7 @@ public final class StridedCopy {
         for (Axis axis : axes) {
             elements *= axis.size();
         }
+        stream = elements / 8 * dtype.bits() >= STREAM_BYTES;
         Axis last = axes.isEmpty() ? new Axis(1, 1, 1) : axes.removeLast();
         kind = Raw.isPacked(dtype) ? Kind.PACKED : kind(last, axes);
         if (kind == Kind.TILES) {
@@ -74,8 +85,10 @@ public final class StridedCopy {
         inner = last;
         middle = axes.isEmpty() ? new Axis(1, 0, 0) : axes.removeLast();
         outer = axes.toArray(Axis[]::new);
-        long chunkElements = Math.max(1, UNIT_BYTES * 8 / dtype.bits());
-        innerChunk = kind == Kind.PACKED ? inner.size() : Math.min(inner.size(), chunkElements);
+        boolean panels = kind == Kind.TILES && dtype.bits() == 32 && elements > PANELS_BYTES;
+        long chunkElements = Math.max(1, (panels ? PANELS_BYTES : UNIT_BYTES) * 8 / dtype.bits());
+        long most = panels ? PANELS_COLUMNS : chunkElements;
+        innerChunk = kind == Kind.PACKED ? inner.size() : Math.min(inner.size(), most);
         long rows = Math.max(1, chunkElements / Math.max(1, innerChunk));
         middleChunk = kind == Kind.PACKED
                 ? middle.size()
@@ -171,7 +184,7 @@ public final class StridedCopy {
         long width = dtype.bytes();
         Matrix given = new Matrix(from, source * width, middle.from() * width);
         Matrix wanted = new Matrix(to, target * width, middle.to() * width);
-        if (rows > 1 && MachineLoops.move(rows, columns * width, given, wanted)) {
+        if ((rows > 1 || stream) && MachineLoops.move(rows, columns * width, given, wanted, stream)) {
             return;
         }
         for (long row = 0; row < rows; row++) {
@@ -189,7 +202,7 @@ public final class StridedCopy {
 
     private void tiles(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {
         long width;
-        for (long column = 0; column < columns; column += width) {
+        for (long column = panels(from, source, to, target, rows, columns); column < columns; column += width) {
             width = tileSize(columns - column);
             long height;
             for (long row = 0; row < rows; row += height) {
@@ -199,6 +212,23 @@ public final class StridedCopy {
                 tile(from, tileSource, to, tileTarget, (int) height, (int) width);
             }
         }
+    }
+
+    /** As many columns as machine code does; returns how many. */
+    private long panels(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {
+        if (dtype.bits() != 32) {
+            return 0;
+        }
+        int whole = (int) (rows / 4 * 4);
+        Matrix given = new Matrix(from, 4 * source, 4 * inner.from());
+        Matrix wanted = new Matrix(to, 4 * target, 4 * middle.to());
+        int done = MachineLoops.transpose((int) columns, whole, given, wanted, stream);
+        if (done > 0 && whole < rows) {
+            int left = (int) rows - whole;
+            long last = 4 * (target + whole * middle.to());
+            words(from, 4 * (source + whole), 4 * inner.from(), to, last, 4 * middle.to(), left, done);
+        }
+        return done;
     }
 
     /** What would be less than four beyond a tile belongs to it. */

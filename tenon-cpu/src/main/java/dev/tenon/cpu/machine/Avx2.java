@@ -104,6 +104,11 @@ record Avx2(VectorAssembler code) implements VectorCode {
     }
 
     @Override
+    public void signs(int to, int from) {
+        code.signs256(to, from);
+    }
+
+    @Override
     public void zeroWhereLess(int to, int a, int b) {
         code.notLess256(a(1), a, b);
         code.arithmetic256(VectorAssembler.Arithmetic.AND, to, to, a(1));

@@ -110,6 +110,11 @@ record Avx512(VectorAssembler code) implements VectorCode {
     }
 
     @Override
+    public void signs(int to, int from) {
+        code.signs512(to, from);
+    }
+
+    @Override
     public void zeroWhereLess(int to, int a, int b) {
         code.notLess512(3, a, b);
         code.keep512(to, 3, to);

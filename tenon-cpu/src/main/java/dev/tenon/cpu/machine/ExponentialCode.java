@@ -14,8 +14,8 @@ abstract class ExponentialCode extends RowCode {
     private static final int EXPONENT_SHIFT = 23;
     private static final int ONE_BITS = 127 << EXPONENT_SHIFT;
 
-    ExponentialCode(int lanes, boolean sums) {
-        super(lanes, true, sums);
+    ExponentialCode(int lanes, boolean stream, boolean sums) {
+        super(lanes, true, stream, sums);
     }
 
     /**
@@ -87,8 +87,9 @@ abstract class ExponentialCode extends RowCode {
 
     /** y = e^(x - shift), 0 where {@link #shiftedExponential} says; sums up y. */
     static final class ExpSum extends ExponentialCode {
-        ExpSum(int lanes) {
-            super(lanes, true);
+        /** @param stream whether y goes past the caches */
+        ExpSum(int lanes, boolean stream) {
+            super(lanes, stream, true);
         }
 
         @Override
@@ -111,7 +112,7 @@ abstract class ExponentialCode extends RowCode {
     /** x (1 + erf(x / √2)) / 2: the error function's complement is a quotient of polynomials times e^(-x²/2). */
     static final class Gelu extends ExponentialCode {
         Gelu(int lanes) {
-            super(lanes, false);
+            super(lanes, false, false);
         }
 
         @Override

@@ -9,9 +9,19 @@ import java.lang.foreign.ValueLayout;
  * @param lanes floats of a vector
  */
 public record MachineRows(
-        CallableCode gelu, CallableCode expSum, CallableCode moments, CallableCode normalise, int lanes) {
+        CallableCode gelu,
+        CallableCode expSum,
+        CallableCode expSumStream,
+        CallableCode moments,
+        CallableCode normalise,
+        CallableCode normaliseStream,
+        CallableCode extremes,
+        int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+    private static final int NEGATIVE_INFINITY = key(Float.NEGATIVE_INFINITY);
+    private static final int POSITIVE_INFINITY = key(Float.POSITIVE_INFINITY);
 
     /** What a thread works with; not shared between threads. */
     public static final class Arguments {
@@ -37,9 +47,12 @@ public record MachineRows(
         CallableCode.require(lanes);
         return new MachineRows(
                 CallableCode.of(new ExponentialCode.Gelu(lanes).make()),
-                CallableCode.of(new ExponentialCode.ExpSum(lanes).make()),
+                CallableCode.of(new ExponentialCode.ExpSum(lanes, false).make()),
+                CallableCode.of(new ExponentialCode.ExpSum(lanes, true).make()),
                 CallableCode.of(new NormCode.Moments(lanes).make()),
-                CallableCode.of(new NormCode.Normalise(lanes).make()),
+                CallableCode.of(new NormCode.Normalise(lanes, false).make()),
+                CallableCode.of(new NormCode.Normalise(lanes, true).make()),
+                CallableCode.of(new ExtremesCode(lanes).make()),
                 lanes);
     }
 
@@ -50,13 +63,27 @@ public record MachineRows(
         }
     }
 
-    /** y = e^(x - shift), 0 below 2^-125; returns the sum of at most a few thousand. */
-    public double expSum(Place x, float shift, Place y, int n, Arguments arguments) {
+    /**
+     * y = e^(x - shift), 0 below 2^-125; returns the sum of at most a few thousand.
+     *
+     * @param stream whether y goes past the caches, where it is aligned
+     */
+    public double expSum(Place x, float shift, Place y, int n, boolean stream, Arguments arguments) {
         if (n <= 0) {
             return 0;
         }
         arguments.memory.set(FLOAT, RowCode.SCALARS, shift);
-        write(expSum, x, y, n, Place.NONE, Place.NONE, arguments);
+        write(stream && isAligned(y) ? expSumStream : expSum, x, y, n, Place.NONE, Place.NONE, arguments);
+        return sum(arguments, 0);
+    }
+
+    /** The sum of at most a few thousand. */
+    public double sum(Place x, int n, Arguments arguments) {
+        if (n <= 0) {
+            return 0;
+        }
+        arguments.memory.set(FLOAT, RowCode.SCALARS, 0);
+        call(moments, x, Place.NONE, n, Place.NONE, Place.NONE, arguments);
         return sum(arguments, 0);
     }
 
@@ -71,8 +98,64 @@ public record MachineRows(
         to.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, toOffset + 8, any ? sum(arguments, 64) : 0);
     }
 
-    /** y = affine(x) scale + bias; {@link Place#NONE} for no scale, and for no bias. A bias wants a scale. */
-    public void normalise(Place x, Place y, int n, NormFactors affine, Place scale, Place bias, Arguments arguments) {
+    /** The largest, NaN where there is one. */
+    public float largest(Place x, int n, Arguments arguments) {
+        int key = Integer.MIN_VALUE;
+        int least = Integer.MAX_VALUE;
+        int whole = extremes(x, n, arguments);
+        for (int lane = 0; lane < lanes && whole > 0; lane++) {
+            key = Math.max(key, arguments.memory.get(INT, RowCode.SUMS + 4L * lane));
+            least = Math.min(least, arguments.memory.get(INT, RowCode.SUMS + 64 + 4L * lane));
+        }
+        float most = whole == 0 ? Float.NEGATIVE_INFINITY : least < NEGATIVE_INFINITY ? Float.NaN : value(key);
+        for (int i = whole; i < n; i++) {
+            most = Math.max(most, x.memory().get(FLOAT, x.offset() + 4L * i));
+        }
+        return most;
+    }
+
+    /** The smallest, NaN where there is one. */
+    public float smallest(Place x, int n, Arguments arguments) {
+        int key = Integer.MAX_VALUE;
+        int most = Integer.MIN_VALUE;
+        int whole = extremes(x, n, arguments);
+        for (int lane = 0; lane < lanes && whole > 0; lane++) {
+            key = Math.min(key, arguments.memory.get(INT, RowCode.SUMS + 64 + 4L * lane));
+            most = Math.max(most, arguments.memory.get(INT, RowCode.SUMS + 4L * lane));
+        }
+        float least = whole == 0 ? Float.POSITIVE_INFINITY : most > POSITIVE_INFINITY ? Float.NaN : value(key);
+        for (int i = whole; i < n; i++) {
+            least = Math.min(least, x.memory().get(FLOAT, x.offset() + 4L * i));
+        }
+        return least;
+    }
+
+    /** How many elements were looked at. */
+    private int extremes(Place x, int n, Arguments arguments) {
+        int whole = Math.max(n, 0) / lanes * lanes;
+        if (whole > 0) {
+            call(extremes, x, Place.NONE, whole, Place.NONE, Place.NONE, arguments);
+        }
+        return whole;
+    }
+
+    /** Bits of a float as an integer that compares as floats do. */
+    static int key(float value) {
+        int bits = Float.floatToRawIntBits(value);
+        return bits ^ bits >> 31 & Integer.MAX_VALUE;
+    }
+
+    private static float value(int key) {
+        return Float.intBitsToFloat(key ^ key >> 31 & Integer.MAX_VALUE);
+    }
+
+    /**
+     * y = affine(x) scale + bias; {@link Place#NONE} for no scale, and for no bias. A bias wants a scale.
+     *
+     * @param stream whether y goes past the caches, where it is aligned
+     */
+    public void normalise(
+            Place x, Place y, int n, NormFactors affine, Place scale, Place bias, boolean stream, Arguments arguments) {
         if (n <= 0) {
             return;
         }
@@ -81,7 +164,11 @@ public record MachineRows(
         memory.set(FLOAT, RowCode.SCALARS + 4, affine.factor());
         memory.set(FLOAT, RowCode.SCALARS + 8, affine.addend());
         memory.set(LONG, RowCode.PARAMETERS, scale.isNone() ? 0 : bias.isNone() ? 1 : 2);
-        write(normalise, x, y, n, scale, bias, arguments);
+        write(stream && isAligned(y) ? normaliseStream : normalise, x, y, n, scale, bias, arguments);
+    }
+
+    private boolean isAligned(Place y) {
+        return (y.memory().address() + y.offset()) % (4L * lanes) == 0;
     }
 
     /** Calls a kernel that writes y. */

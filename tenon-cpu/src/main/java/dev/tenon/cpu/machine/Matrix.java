@@ -14,7 +14,7 @@ public record Matrix(MemorySegment memory, long offset, long stride) {
 
     /** The rows so many bytes further on. */
     public Matrix plus(long bytes) {
-        return new Matrix(memory, offset + bytes, stride);
+        return bytes == 0 ? this : new Matrix(memory, offset + bytes, stride);
     }
 
     boolean isNone() {

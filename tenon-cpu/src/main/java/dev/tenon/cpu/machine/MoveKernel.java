@@ -5,9 +5,6 @@ import java.lang.foreign.ValueLayout;
 
 /** Moves rows of bytes by machine code. Thread-safe. */
 public record MoveKernel(CallableCode kernel) {
-    /** More is not read again before it has left the caches. */
-    static final long STREAM_BYTES = 8 << 20;
-
     private static final long VECTOR = 32;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
@@ -21,10 +18,11 @@ public record MoveKernel(CallableCode kernel) {
      * Copies rows that do not overlap.
      *
      * @param bytes of a row, a multiple of four
+     * @param stream whether they go past the caches, where they are whole vectors and aligned where they go
      * @param arguments {@link CallableCode#ARGUMENT_BYTES} of memory that no other thread uses
      * @throws IndexOutOfBoundsException if rows do not lie within their memory
      */
-    public void run(long rows, long bytes, Matrix from, Matrix to, MemorySegment arguments) {
+    public void run(long rows, long bytes, Matrix from, Matrix to, boolean stream, MemorySegment arguments) {
         if (rows <= 0 || bytes <= 0) {
             return;
         }
@@ -39,8 +37,8 @@ public record MoveKernel(CallableCode kernel) {
         arguments.set(LONG, MoveCode.FROM_STEP, from.stride());
         arguments.set(LONG, MoveCode.TO, to.offset());
         arguments.set(LONG, MoveCode.TO_STEP, to.stride());
-        boolean stream = rows > STREAM_BYTES / bytes && to.isWholeVectors(bytes, VECTOR);
-        arguments.set(LONG, MoveCode.STREAM, stream ? 1 : 0);
+        boolean past = stream && to.isWholeVectors(bytes, VECTOR);
+        arguments.set(LONG, MoveCode.STREAM, past ? 1 : 0);
         kernel.call(arguments, from.memory(), to.memory(), MemorySegment.NULL, MemorySegment.NULL);
     }
 }

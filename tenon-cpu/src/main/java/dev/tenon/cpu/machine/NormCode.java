@@ -32,8 +32,9 @@ final class NormCode {
 
     /** y = ((x - mean) factor + addend) scale + bias, where there are a scale and a bias. */
     static final class Normalise extends RowCode {
-        Normalise(int lanes) {
-            super(lanes, true, false);
+        /** @param stream whether y goes past the caches */
+        Normalise(int lanes, boolean stream) {
+            super(lanes, true, stream, false);
         }
 
         @Override

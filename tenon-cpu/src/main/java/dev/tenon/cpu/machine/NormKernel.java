@@ -48,10 +48,11 @@ public record NormKernel(CallableCode kernel, int lanes) {
         long bytes = 4L * form.n;
         x.check(form.rows, bytes);
         y.checkWritable(form.rows, bytes);
-        for (Place parameter : new Place[] {scale, bias}) {
-            if (!parameter.isNone()) {
-                parameter.matrix().check(1, bytes);
-            }
+        if (!scale.isNone()) {
+            scale.matrix().check(1, bytes);
+        }
+        if (!bias.isNone()) {
+            bias.matrix().check(1, bytes);
         }
         arguments.set(LONG, RowCode.X, x.offset());
         arguments.set(LONG, RowCode.Y, y.offset());

@@ -54,6 +54,7 @@ abstract class RowCode {
 
     private final Map<Float, Integer> kept = new HashMap<>();
     private final boolean writes;
+    private final boolean stream;
     private final boolean sums;
 
     /**
@@ -61,8 +62,14 @@ abstract class RowCode {
      * @param sums whether vectors 8 and 9 are sums
      */
     RowCode(int lanes, boolean writes, boolean sums) {
+        this(lanes, writes, false, sums);
+    }
+
+    /** @param stream whether y, which is aligned then, goes past the caches */
+    RowCode(int lanes, boolean writes, boolean stream, boolean sums) {
         this.vectors = VectorCode.of(lanes, code);
         this.writes = writes;
+        this.stream = stream;
         this.sums = sums;
     }
 
@@ -96,7 +103,9 @@ abstract class RowCode {
         code.place(top);
         vectors.load(0, Memory.at(RSI, 0));
         vector(false);
-        if (writes) {
+        if (writes && stream) {
+            vectors.storeStream(Memory.at(RDX, 0), 0);
+        } else if (writes) {
             vectors.store(Memory.at(RDX, 0), 0);
         }
         for (int pointer : POINTERS) {
@@ -117,6 +126,9 @@ abstract class RowCode {
         if (sums) {
             vectors.store(argument(SUMS), 8);
             vectors.store(argument(SUMS + 64), 9);
+        }
+        if (stream) {
+            code.storeFence();
         }
         code.zeroUpper();
         code.ret();

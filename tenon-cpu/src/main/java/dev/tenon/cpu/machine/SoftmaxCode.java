@@ -48,7 +48,7 @@ final class SoftmaxCode extends ExponentialCode {
     private final RowWalk walk = new RowWalk(code, vectors);
 
     SoftmaxCode(int lanes) {
-        super(lanes, true);
+        super(lanes, false, true);
     }
 
     @Override

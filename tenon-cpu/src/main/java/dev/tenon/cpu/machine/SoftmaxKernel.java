@@ -62,11 +62,10 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
             mask.check(form.rows, bytes);
         }
         boolean stream = form.stream && y.isWholeVectors(bytes, 4L * lanes);
-        Matrix[] all = {x, work, mask, y};
-        for (int i = 0; i < all.length; i++) {
-            arguments.set(LONG, RowCode.X + 8L * i, all[i].offset());
-            arguments.set(LONG, SoftmaxCode.STEPS + 8L * i, all[i].stride());
-        }
+        place(arguments, 0, x);
+        place(arguments, 1, work);
+        place(arguments, 2, mask);
+        place(arguments, 3, y);
         arguments.set(LONG, RowCode.N, form.n);
         arguments.set(LONG, SoftmaxCode.ROWS, form.rows);
         arguments.set(FLOAT, RowCode.SCALARS, form.scale);
@@ -81,5 +80,10 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
             }
         }
         kernel.call(arguments, x.memory(), work.memory(), mask.memory(), y.memory());
+    }
+
+    private static void place(MemorySegment arguments, int which, Matrix rows) {
+        arguments.set(LONG, RowCode.X + 8L * which, rows.offset());
+        arguments.set(LONG, SoftmaxCode.STEPS + 8L * which, rows.stride());
     }
 }

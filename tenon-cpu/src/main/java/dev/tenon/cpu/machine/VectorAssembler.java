@@ -17,6 +17,9 @@ final class VectorAssembler extends Assembler {
     private static final int P66 = 1;
     private static final int PF3 = 2;
 
+    /** An operand in memory that stands for every lane. */
+    private static final int BROADCAST = 0x10;
+
     /** The comparison "not less than, or unordered". */
     private static final int NOT_LESS_THAN = 5;
 
@@ -30,13 +33,22 @@ final class VectorAssembler extends Assembler {
         MAXIMUM(0x5F, false),
         /** Of the bits. */
         AND(0xDB, true),
+        XOR(0xEF, true),
         /** Of 32-bit integers. */
-        ADD_INTEGERS(0xFE, true);
+        ADD_INTEGERS(0xFE, true),
+        MINIMUM_INTEGERS(MAP_0F38, 0x39, true),
+        MAXIMUM_INTEGERS(MAP_0F38, 0x3D, true);
 
+        private final int map;
         private final int opcode;
         private final boolean integer;
 
         Arithmetic(int opcode, boolean integer) {
+            this(MAP_0F, opcode, integer);
+        }
+
+        Arithmetic(int map, int opcode, boolean integer) {
+            this.map = map;
             this.opcode = opcode;
             this.integer = integer;
         }
@@ -92,7 +104,7 @@ final class VectorAssembler extends Assembler {
     }
 
     void arithmetic256(Arithmetic op, int to, int a, int b) {
-        vex(MAP_0F, op.integer ? P66 : NONE, op.opcode, to, a, b);
+        vex(op.map, op.integer ? P66 : NONE, op.opcode, to, a, b);
     }
 
     void move256(int to, int from) {
@@ -108,6 +120,12 @@ final class VectorAssembler extends Assembler {
     void shift256(int to, int from, int bits) {
         vex(MAP_0F, P66, 0x72, 6, to, from);
         code.write(bits);
+    }
+
+    /** The sign of each lane as an integer in all of its bits. */
+    void signs256(int to, int from) {
+        vex(MAP_0F, P66, 0x72, 4, to, from);
+        code.write(31);
     }
 
     /** All bits of a lane where a is not less than b, or one is NaN; else none. */
@@ -220,13 +238,39 @@ final class VectorAssembler extends Assembler {
         evex(MAP_0F38, P66, 0x50, to, a, b);
     }
 
+    /** The same with four bytes of b in memory for every lane. */
+    void multiplyAddBytes512(int to, int a, Memory b) {
+        evex(MAP_0F38, P66, 0x50, to, a, b, BROADCAST, 4);
+    }
+
+    /** Signed integers of 32 bits as floats. */
+    void toFloats512(int to, int from) {
+        evex(MAP_0F, NONE, 0x5B, to, 0, from);
+    }
+
+    /** 16 halves as floats. */
+    void loadHalves512(int to, Memory from) {
+        evex(MAP_0F38, P66, 0x13, to, 0, from, 0, 32);
+    }
+
+    /** 16 unsigned bytes as integers of 32 bits. */
+    void loadBytes512(int to, Memory from) {
+        evex(MAP_0F38, P66, 0x31, to, 0, from, 0, 16);
+    }
+
+    /** Bits of each 16, to the right. */
+    void shiftRight16Of512(int to, int from, int bits) {
+        evex(MAP_0F, P66, 0x71, 2, to, from);
+        code.write(bits);
+    }
+
     void constant512(int to, float value) {
         evexPrefix(MAP_0F38, P66, to, 0, 0, 0, 0);
         constant(0x18, to, value);
     }
 
     void arithmetic512(Arithmetic op, int to, int a, int b) {
-        evex(MAP_0F, op.integer ? P66 : NONE, op.opcode, to, a, b);
+        evex(op.map, op.integer ? P66 : NONE, op.opcode, to, a, b);
     }
 
     void move512(int to, int from) {
@@ -240,6 +284,11 @@ final class VectorAssembler extends Assembler {
     void shift512(int to, int from, int bits) {
         evex(MAP_0F, P66, 0x72, 6, to, from);
         code.write(bits);
+    }
+
+    void signs512(int to, int from) {
+        evex(MAP_0F, P66, 0x72, 4, to, from);
+        code.write(31);
     }
 
     /** To whole numbers, half to even. */
@@ -328,7 +377,7 @@ final class VectorAssembler extends Assembler {
         code.write(0x62);
         code.write((register >> 3 & 1 ^ 1) << 7 | (x ^ 1) << 6 | (b ^ 1) << 5 | (register >> 4 & 1 ^ 1) << 4 | map);
         code.write((~second & 15) << 3 | 4 | prefix);
-        code.write(masking & 0x80 | 2 << 5 | (second >> 4 & 1 ^ 1) << 3 | masking & 7);
+        code.write(masking & (0x80 | BROADCAST) | 2 << 5 | (second >> 4 & 1 ^ 1) << 3 | masking & 7);
     }
 
     /** The opcode and the operands of a load of a constant, addressed from where the code is. */

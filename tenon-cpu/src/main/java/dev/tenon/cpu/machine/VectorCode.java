@@ -84,6 +84,9 @@ sealed interface VectorCode permits Avx2, Avx512 {
     /** Bits of each lane, to the left. */
     void shift(int to, int from, int bits);
 
+    /** The sign of each lane as an integer in all of its bits. */
+    void signs(int to, int from);
+
     /** Zero in the lanes of {@code to} where a is less than b. May use {@link #a a(1)}. */
     void zeroWhereLess(int to, int a, int b);
 

@@ -53,9 +53,8 @@ final class MatMulStep implements CpuStep, RangeTask {
         MemorySegment workspace = frame.workspace(worker);
         long m = sizes.m();
         long bSize = packed != null ? product.packedBytes() : (long) sizes.k() * sizes.n();
-        for (long unit = from; unit < to; unit++) {
-            long batch = unit / blocks;
-            long block = unit % blocks;
+        long batch = from / blocks;
+        while (batch * blocks < to) { // operands are made once for the blocks of a batch
             FloatProduct.Operands operands = new FloatProduct.Operands(
                     a,
                     sizes.batch().at(0, batch) * m * sizes.k(),
@@ -67,7 +66,12 @@ final class MatMulStep implements CpuStep, RangeTask {
                     c,
                     batch * m * sizes.n(),
                     m);
-            product.block(operands, block % rowBlocks, block / rowBlocks, workspace);
+            long end = Math.min(to, (batch + 1) * blocks);
+            for (long unit = Math.max(from, batch * blocks); unit < end; unit++) {
+                long block = unit - batch * blocks;
+                product.block(operands, block % rowBlocks, block / rowBlocks, workspace);
+            }
+            batch++;
         }
     }
 

@@ -36,10 +36,8 @@ public final class CpuNormLowering {
         long inner = shape.elements(axis + 1, shape.rank());
         int input = context.slot(x);
         int output = context.slot(node.output());
-        if (inner == 1
-                && size > LongSoftmaxStep.MOST_ALONE
-                && outer <= LongSoftmaxStep.MOST_ROWS
-                && x.dtype() != DType.F64) {
+        boolean few = outer <= LongSoftmaxStep.MOST_ROWS && size > LongSoftmaxStep.MOST_ALONE;
+        if (inner == 1 && (few || size >= LongSoftmaxStep.LONG) && x.dtype() != DType.F64) {
             return new LongSoftmaxStep(x.dtype(), outer, size, log, input, output);
         }
         return inner == 1

@@ -2,10 +2,11 @@ package dev.tenon.cpu.norm;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
-import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.loops.StridedCopy;
 import dev.tenon.cpu.machine.NormFactors;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.SoftmaxKernel;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
@@ -16,15 +17,18 @@ import java.lang.foreign.ValueLayout;
 /**
  * Softmax or its logarithm over few rows so long that all workers share each: chunks that stay in a cache give their
  * largest element and their sum of exponentials against it, which the result keeps where it is f32; then every chunk is
- * scaled, or written, by what all of them have in common. Chunks and their order do not depend on the number of
+ * scaled, or written, by what all of them have in common. Results that are too large for the caches go past them. Chunks and their order do not depend on the number of
  * workers, and so results do not.
  */
 final class LongSoftmaxStep implements CpuStep {
     /** Longer rows are shared where they are few: up to here each stays in a cache. */
     static final long MOST_ALONE = SoftmaxKernel.MOST;
 
-    /** More rows than these go to the workers whole. */
+    /** More rows than these go to the workers whole, if they are not longer than {@link #LONG}. */
     static final long MOST_ROWS = 8;
+
+    /** Of such rows each is worth sharing out. */
+    static final long LONG = 1 << 19;
 
     private static final int BLOCK = FloatRows.BLOCK;
     private static final long CHUNK = 16L * BLOCK;
@@ -43,6 +47,7 @@ final class LongSoftmaxStep implements CpuStep {
     private final int input;
     private final int output;
     private final boolean kept;
+    private final boolean stream;
     private final long chunks;
     private final RangeTask search = this::search;
     private final RangeTask finish = this::finish;
@@ -56,6 +61,7 @@ final class LongSoftmaxStep implements CpuStep {
         this.blocks = new SoftmaxBlocks(dtype);
         this.input = input;
         this.output = output;
+        this.stream = SizeMath.product("softmax", rows, size, dtype.bytes()) >= StridedCopy.STREAM_BYTES;
         this.kept = dtype == DType.F32 && !log;
         this.chunks = Math.ceilDiv(size, CHUNK);
     }
@@ -87,7 +93,7 @@ final class LongSoftmaxStep implements CpuStep {
             for (long at = chunk * CHUNK; at < end; at += BLOCK) {
                 int n = (int) Math.min(BLOCK, end - at);
                 sum += kept
-                        ? loops.expSum(x, 4 * (first + at), max, frame.at(output), 4 * (first + at), n)
+                        ? blocks.keptExponentials(loops, x, frame.at(output), first + at, n, max, stream)
                         : blocks.exponentials(loops, x, first + at, n, max, workspace);
             }
             found.set(ValueLayout.JAVA_DOUBLE, FOUND_AT + FOUND_BYTES * chunk, sum);
@@ -127,15 +133,14 @@ final class LongSoftmaxStep implements CpuStep {
         for (long at = chunk * CHUNK; at < end; at += BLOCK) {
             int n = (int) Math.min(BLOCK, end - at);
             if (log) {
-                blocks.logarithms(loops, x, y, first + at, n, new NormFactors(max, 1, minusLog), workspace);
+                blocks.logarithms(loops, x, y, first + at, n, new NormFactors(max, 1, minusLog), stream, workspace);
             } else if (kept && factor == 0) {
                 loops.fill(y, 4 * (first + at), 0, n); // what is kept is NaN where the chunk is -infinity alone
             } else if (kept) {
-                loops.affine(y, 4 * (first + at), y, 4 * (first + at), factor, 0, n);
+                blocks.scaled(loops, new Place(y, 4 * (first + at)), y, first + at, n, factor, stream);
             } else {
                 blocks.exponentials(loops, x, first + at, n, max, workspace);
-                loops.affine(workspace, Y_AT, workspace, Y_AT, factor, 0, n);
-                Convert.store(dtype, workspace, Y_AT, y, first + at, n);
+                blocks.scaled(loops, new Place(workspace, Y_AT), y, first + at, n, factor, stream);
             }
         }
     }

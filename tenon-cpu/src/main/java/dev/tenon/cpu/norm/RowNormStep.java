@@ -2,9 +2,11 @@ package dev.tenon.cpu.norm;
 
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.loops.StridedCopy;
 import dev.tenon.cpu.loops.TileKind;
 import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.NormFactors;
@@ -23,10 +25,19 @@ import org.jspecify.annotations.Nullable;
  * <p>The moments are those of the differences from the row's first element, in f32 by blocks and in double between
  * blocks. Where that element is far from the mean (more than two deviations) their difference would cancel, and a
  * second pass takes them about the mean.
+ *
+ * <p>All workers share a long row: each chunk of it gives its own moments, which are added in the order of the chunks.
+ * Chunks do not depend on the number of workers, and so results do not.
  */
 final class RowNormStep implements CpuStep, RangeTask {
     private static final int BLOCK = FloatRows.BLOCK;
     private static final int MOST_ROWS = 1 << 20;
+    private static final long CHUNK = 16L * BLOCK;
+    /** Rows from which on workers share each, where they are few, and where they are not. */
+    private static final long LONG = 4 * CHUNK;
+
+    private static final long FEW_ROWS = 8;
+    private static final long VERY_LONG = 1 << 19;
 
     private final DType dtype;
     private final Norm norm;
@@ -39,9 +50,16 @@ final class RowNormStep implements CpuStep, RangeTask {
     private final long xAt = 0;
     private final long yAt;
     private final long momentsAt;
+    /** Of each chunk of a shared row its moments, and before them what was taken off its elements; of worker 0. */
+    private final long foundAt;
+
     private final long scaleAt;
     private final long biasAt;
     private final long workspaceBytes;
+    private final boolean shared;
+    private final boolean stream;
+    private final RangeTask search = this::search;
+    private final RangeTask finish = this::finish;
 
     /**
      * What is normalised, and how.
@@ -77,6 +95,9 @@ final class RowNormStep implements CpuStep, RangeTask {
         momentsAt = layout.take(16);
         scaleAt = layout.take(isCopied(scale) ? 8 * norm.size : 0);
         biasAt = layout.take(isCopied(bias) ? 8 * norm.size : 0);
+        shared = dtype != DType.F64 && (norm.size >= VERY_LONG || (norm.size >= LONG && norm.rows <= FEW_ROWS));
+        foundAt = layout.take(shared ? 16 * (chunks() + 1) : 0);
+        stream = SizeMath.product("norm", norm.rows, norm.size, dtype.bytes()) >= StridedCopy.STREAM_BYTES;
         workspaceBytes = layout.bytes();
     }
 
@@ -86,7 +107,11 @@ final class RowNormStep implements CpuStep, RangeTask {
 
     @Override
     public void run(CpuFrame frame) {
-        if (norm.size > 0) {
+        if (shared) {
+            for (long row = 0; row < norm.rows; row++) {
+                shareRow(frame, row);
+            }
+        } else if (norm.size > 0) {
             frame.parallel(this, norm.rows, Math.max(1, 8192 / norm.size));
         }
     }
@@ -114,23 +139,77 @@ final class RowNormStep implements CpuStep, RangeTask {
                 continue;
             }
             Moments moments = moments(loops, x, first, workspace);
-            if (norm.perRow) {
-                long channels = scales.memory().byteSize() / dtype.bytes();
-                Convert.load(dtype, scales.memory(), row % channels, workspace, momentsAt, 1);
-                Convert.load(dtype, biases.memory(), row % channels, workspace, momentsAt + 4, 1);
-                write(loops, x, y, first, moments, Place.NONE, Place.NONE, workspace);
-            } else {
-                write(loops, x, y, first, moments, scales, biases, workspace);
-            }
+            NormFactors factors = factors(moments, row, scales, biases, workspace);
+            write(frame, row, 0, norm.size, factors, scales, biases, worker);
         }
+    }
+
+    private long chunks() {
+        return Math.ceilDiv(norm.size, CHUNK);
+    }
+
+    private void shareRow(CpuFrame frame, long row) {
+        MemorySegment workspace = frame.workspace(0);
+        frame.group()[0] = row;
+        float about = about(frame.at(input), row * norm.size, workspace);
+        Moments moments;
+        for (int pass = 0; ; pass++) {
+            workspace.set(Loops.F32, foundAt, about);
+            frame.parallel(search, chunks(), 1);
+            double sum = 0;
+            double squares = 0;
+            for (long chunk = 1; chunk <= chunks(); chunk++) {
+                sum += workspace.get(Convert.F64, foundAt + 16 * chunk);
+                squares += workspace.get(Convert.F64, foundAt + 16 * chunk + 8);
+            }
+            moments = moments(about, sum, squares);
+            if (pass == 1 || !moments.isCancelled()) {
+                break;
+            }
+            about = (float) (about + moments.mean);
+        }
+        Place scales = scale == null ? Place.NONE : new Place(frame.at(scale.slot()), 0);
+        Place biases = bias == null ? Place.NONE : new Place(frame.at(bias.slot()), 0);
+        NormFactors factors = factors(moments, row, scales, biases, workspace);
+        workspace.set(Loops.F32, foundAt, factors.mean());
+        workspace.set(Loops.F32, foundAt + 4, factors.factor());
+        workspace.set(Loops.F32, foundAt + 8, factors.addend());
+        frame.parallel(finish, chunks(), 1);
+    }
+
+    /** The moments of chunks of a shared row. */
+    private void search(CpuFrame frame, long from, long to, int worker) {
+        Loops loops = Loops.current();
+        MemorySegment found = frame.workspace(0);
+        MemorySegment workspace = frame.workspace(worker);
+        float about = found.get(Loops.F32, foundAt);
+        long first = frame.group()[0] * norm.size;
+        for (long chunk = from; chunk < to; chunk++) {
+            long begin = chunk * CHUNK;
+            long end = Math.min(norm.size, begin + CHUNK);
+            addMoments(loops, frame.at(input), first + begin, end - begin, about, workspace);
+            found.set(Convert.F64, foundAt + 16 * (chunk + 1), workspace.get(Convert.F64, momentsAt));
+            found.set(Convert.F64, foundAt + 16 * (chunk + 1) + 8, workspace.get(Convert.F64, momentsAt + 8));
+        }
+    }
+
+    /** Writes chunks of a shared row. */
+    private void finish(CpuFrame frame, long from, long to, int worker) {
+        MemorySegment found = frame.workspace(0);
+        NormFactors factors = new NormFactors(
+                found.get(Loops.F32, foundAt), found.get(Loops.F32, foundAt + 4), found.get(Loops.F32, foundAt + 8));
+        MemorySegment workspace = frame.workspace(worker);
+        Place scales = place(frame, scale, workspace, scaleAt);
+        Place biases = place(frame, bias, workspace, biasAt);
+        long end = Math.min(norm.size, to * CHUNK);
+        write(frame, frame.group()[0], from * CHUNK, end, factors, scales, biases, worker);
     }
 
     /** As many rows from one on as loops over many do; returns how many. */
     private int rows(Loops loops, MemorySegment x, MemorySegment y, long row, long to, Place scales, Place biases) {
         int count = (int) Math.min(to - row, MOST_ROWS);
         int n = (int) norm.size;
-        NormKernel.Form form = new NormKernel.Form(
-                count, n, (float) norm.epsilon, norm.rms, 4 * norm.rows * n > SoftmaxStep.STREAM_BYTES);
+        NormKernel.Form form = new NormKernel.Form(count, n, (float) norm.epsilon, norm.rms, stream);
         long offset = 4L * row * n;
         return loops.norm(form, new Matrix(x, offset, 4L * n), new Matrix(y, offset, 4L * n), scales, biases);
     }
@@ -176,67 +255,99 @@ final class RowNormStep implements CpuStep, RangeTask {
      * @param mean of the differences from that
      * @param variance of the differences; for RmsNorm the mean of their squares
      */
-    private record Moments(float about, double mean, double variance) {}
-
-    private Moments moments(Loops loops, MemorySegment x, long first, MemorySegment workspace) {
-        long size = norm.size;
-        double shift = 0;
-        if (!norm.rms) {
-            FloatRows.segment(dtype, x, first, 1, workspace, xAt);
-            shift = dtype == DType.F32 ? x.get(Loops.F32, 4 * first) : workspace.get(Loops.F32, xAt);
-        }
-        for (int pass = 0; ; pass++) {
-            float about = (float) shift;
-            double sum = 0;
-            double squares = 0;
-            for (long at = 0; at < size; at += BLOCK) {
-                int n = (int) Math.min(BLOCK, size - at);
-                MemorySegment block = FloatRows.segment(dtype, x, first + at, n, workspace, xAt);
-                loops.moments(block, FloatRows.offset(dtype, first + at, xAt), n, about, workspace, momentsAt);
-                sum += workspace.get(Convert.F64, momentsAt);
-                squares += workspace.get(Convert.F64, momentsAt + 8);
-            }
-            double mean = sum / size;
-            if (norm.rms) {
-                return new Moments(about, 0, squares / size);
-            }
-            double variance = Math.max(0, squares / size - mean * mean);
-            if (Double.isNaN(variance) || mean * mean <= 4 * variance || pass == 1) {
-                return new Moments(about, mean, variance);
-            }
-            shift = about + mean;
+    private record Moments(float about, double mean, double variance) {
+        /** Whether sums about the mean itself are worth another pass. */
+        boolean isCancelled() {
+            return mean * mean > 4 * variance;
         }
     }
 
-    /** Writes the row's norm, times {@code times} plus {@code plus} and with the rows of parameters. */
-    private void write(
-            Loops loops,
-            MemorySegment x,
-            MemorySegment y,
-            long first,
-            Moments moments,
-            Place scales,
-            Place biases,
-            MemorySegment workspace) {
-        long size = norm.size;
+    private Moments moments(float about, double sum, double squares) {
+        if (norm.rms) {
+            return new Moments(about, 0, squares / norm.size);
+        }
+        double mean = sum / norm.size;
+        return new Moments(about, mean, Math.max(0, squares / norm.size - mean * mean));
+    }
+
+    /** What is taken off a row's elements first: its first element. */
+    private float about(MemorySegment x, long first, MemorySegment workspace) {
+        if (norm.rms) {
+            return 0;
+        }
+        MemorySegment block = FloatRows.segment(dtype, x, first, 1, workspace, xAt);
+        return block.get(Loops.F32, FloatRows.offset(dtype, first, xAt));
+    }
+
+    private Moments moments(Loops loops, MemorySegment x, long first, MemorySegment workspace) {
+        float about = about(x, first, workspace);
+        for (int pass = 0; ; pass++) {
+            addMoments(loops, x, first, norm.size, about, workspace);
+            double sum = workspace.get(Convert.F64, momentsAt);
+            Moments moments = moments(about, sum, workspace.get(Convert.F64, momentsAt + 8));
+            if (pass == 1 || !moments.isCancelled()) {
+                return moments;
+            }
+            about = (float) (about + moments.mean);
+        }
+    }
+
+    /** Puts two sums into the workspace: of the differences of some elements from {@code about}, and of their squares. */
+    private void addMoments(
+            Loops loops, MemorySegment x, long first, long count, float about, MemorySegment workspace) {
+        double sum = 0;
+        double squares = 0;
+        for (long at = 0; at < count; at += BLOCK) {
+            int n = (int) Math.min(BLOCK, count - at);
+            MemorySegment block = FloatRows.segment(dtype, x, first + at, n, workspace, xAt);
+            loops.moments(block, FloatRows.offset(dtype, first + at, xAt), n, about, workspace, momentsAt);
+            sum += workspace.get(Convert.F64, momentsAt);
+            squares += workspace.get(Convert.F64, momentsAt + 8);
+        }
+        workspace.set(Convert.F64, momentsAt, sum);
+        workspace.set(Convert.F64, momentsAt + 8, squares);
+    }
+
+    /** What a row's elements are multiplied by, and what is added, of its own scale and bias where it has them. */
+    private NormFactors factors(Moments moments, long row, Place scales, Place biases, MemorySegment workspace) {
         double factor = 1 / Math.sqrt(moments.variance + norm.epsilon);
         float times = (float) factor;
         float plus = (float) (-moments.mean * factor);
         if (norm.perRow) {
+            long channels = scales.memory().byteSize() / dtype.bytes();
+            Convert.load(dtype, scales.memory(), row % channels, workspace, momentsAt, 1);
+            Convert.load(dtype, biases.memory(), row % channels, workspace, momentsAt + 4, 1);
             float rowScale = workspace.get(Loops.F32, momentsAt);
             times *= rowScale;
             plus = plus * rowScale + workspace.get(Loops.F32, momentsAt + 4);
         }
-        NormFactors affine = new NormFactors(moments.about, times, plus);
-        boolean direct = dtype == DType.F32;
-        for (long at = 0; at < size; at += BLOCK) {
-            int n = (int) Math.min(BLOCK, size - at);
+        return new NormFactors(moments.about, times, plus);
+    }
+
+    /** Writes the norm of a row's elements [from, to), with the rows of parameters. */
+    private void write(
+            CpuFrame frame, long row, long from, long to, NormFactors factors, Place scales, Place biases, int worker) {
+        Loops loops = Loops.current();
+        MemorySegment x = frame.at(input);
+        MemorySegment y = frame.at(output);
+        MemorySegment workspace = frame.workspace(worker);
+        Place times = norm.perRow ? Place.NONE : scales;
+        Place plus = norm.perRow ? Place.NONE : biases;
+        long first = row * norm.size;
+        for (long at = from; at < to; at += BLOCK) {
+            int n = (int) Math.min(BLOCK, to - at);
             MemorySegment block = FloatRows.segment(dtype, x, first + at, n, workspace, xAt);
             Place source = new Place(block, FloatRows.offset(dtype, first + at, xAt));
-            Place target = direct ? new Place(y, 4 * (first + at)) : new Place(workspace, yAt);
-            loops.normalise(source, target, n, affine, scales.plus(4 * at), biases.plus(4 * at));
-            if (!direct) {
+            if (dtype != DType.F32) {
+                Place target = new Place(workspace, yAt);
+                loops.normalise(source, target, n, factors, times.plus(4 * at), plus.plus(4 * at));
                 Convert.store(dtype, workspace, yAt, y, first + at, n);
+            } else if (stream) {
+                Place target = new Place(y, 4 * (first + at));
+                loops.normaliseStreaming(source, target, n, factors, times.plus(4 * at), plus.plus(4 * at));
+            } else {
+                Place target = new Place(y, 4 * (first + at));
+                loops.normalise(source, target, n, factors, times.plus(4 * at), plus.plus(4 * at));
             }
         }
     }

@@ -27,7 +27,11 @@ record SoftmaxBlocks(DType dtype) {
         return loops.expSum(block, FloatRows.offset(dtype, from, X_AT), max, workspace, Y_AT, n);
     }
 
-    /** Elements less the row's largest, and the logarithm of its sum added with its sign turned, to the result. */
+    /**
+     * Elements less the row's largest, and the logarithm of its sum added with its sign turned, to the result.
+     *
+     * @param stream whether that is too large for the caches
+     */
     void logarithms(
             Loops loops,
             MemorySegment x,
@@ -35,14 +39,49 @@ record SoftmaxBlocks(DType dtype) {
             long from,
             int n,
             NormFactors factors,
+            boolean stream,
             MemorySegment workspace) {
         MemorySegment block = FloatRows.segment(dtype, x, from, n, workspace, X_AT);
         Place source = new Place(block, FloatRows.offset(dtype, from, X_AT));
         boolean direct = dtype == DType.F32;
         Place target = direct ? new Place(y, 4 * from) : new Place(workspace, Y_AT);
-        loops.normalise(source, target, n, factors, Place.NONE, Place.NONE);
+        if (direct && stream) {
+            loops.normaliseStreaming(source, target, n, factors, Place.NONE, Place.NONE);
+        } else {
+            loops.normalise(source, target, n, factors, Place.NONE, Place.NONE);
+        }
         if (!direct) {
             Convert.store(dtype, workspace, Y_AT, y, from, n);
+        }
+    }
+
+    /**
+     * Exponentials of f32 against the row's largest element, to the result. @return their sum
+     *
+     * @param stream whether the result is too large for the caches
+     */
+    double keptExponentials(
+            Loops loops, MemorySegment x, MemorySegment y, long from, int n, float max, boolean stream) {
+        return stream
+                ? loops.expSumStreaming(x, 4 * from, max, y, 4 * from, n)
+                : loops.expSum(x, 4 * from, max, y, 4 * from, n);
+    }
+
+    /**
+     * Exponentials times a factor, to the result.
+     *
+     * @param exponentials where they are as f32, which may be the result itself
+     */
+    void scaled(Loops loops, Place exponentials, MemorySegment y, long from, int n, float factor, boolean stream) {
+        if (dtype == DType.F32 && stream) {
+            NormFactors factors = new NormFactors(0, factor, 0);
+            loops.normaliseStreaming(exponentials, new Place(y, 4 * from), n, factors, Place.NONE, Place.NONE);
+        } else if (dtype == DType.F32) {
+            loops.affine(exponentials.memory(), exponentials.offset(), y, 4 * from, factor, 0, n);
+        } else {
+            MemorySegment memory = exponentials.memory();
+            loops.affine(memory, exponentials.offset(), memory, exponentials.offset(), factor, 0, n);
+            Convert.store(dtype, memory, exponentials.offset(), y, from, n);
         }
     }
 }

@@ -1,11 +1,13 @@
 package dev.tenon.cpu.norm;
 
 import dev.tenon.core.ir.DType;
-import dev.tenon.cpu.loops.Convert;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.loops.StridedCopy;
 import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.NormFactors;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.SoftmaxKernel;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
@@ -17,9 +19,6 @@ final class SoftmaxStep implements CpuStep, RangeTask {
     private static final int BLOCK = FloatRows.BLOCK;
     private static final int MOST_ROWS = 1 << 20;
 
-    /** A result that is larger does not stay in a cache until it is read. */
-    static final long STREAM_BYTES = 64 << 20;
-
     private static final long STREAM_SIZE = 2048;
 
     private static final long X_AT = SoftmaxBlocks.X_AT;
@@ -29,6 +28,7 @@ final class SoftmaxStep implements CpuStep, RangeTask {
     private final long rows;
     private final long size;
     private final boolean log;
+    private final boolean stream;
     private final SoftmaxBlocks blocks;
     private final int input;
     private final int output;
@@ -38,6 +38,7 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         this.rows = rows;
         this.size = size;
         this.log = log;
+        this.stream = SizeMath.product("softmax", rows, size, dtype.bytes()) >= StridedCopy.STREAM_BYTES;
         this.blocks = new SoftmaxBlocks(dtype);
         this.input = input;
         this.output = output;
@@ -79,10 +80,10 @@ final class SoftmaxStep implements CpuStep, RangeTask {
      */
     private void together(CpuFrame frame, long from, int count, int worker) {
         long bytes = 4 * size;
-        boolean stream = rows * bytes > STREAM_BYTES && (frame.threads() > 1 || size > STREAM_SIZE);
+        boolean past = stream && (frame.threads() > 1 || size > STREAM_SIZE);
         Matrix result = new Matrix(frame.at(output), from * bytes, bytes);
-        SoftmaxKernel.Form form = new SoftmaxKernel.Form(count, (int) size, 1, false, stream);
-        Matrix work = stream ? new Matrix(frame.workspace(worker), X_AT, 0) : result;
+        SoftmaxKernel.Form form = new SoftmaxKernel.Form(count, (int) size, 1, false, past);
+        Matrix work = past ? new Matrix(frame.workspace(worker), X_AT, 0) : result;
         Loops.current().softmax(form, new Matrix(frame.at(input), from * bytes, bytes), Matrix.NONE, work, result);
     }
 
@@ -107,15 +108,14 @@ final class SoftmaxStep implements CpuStep, RangeTask {
             int n = (int) Math.min(BLOCK, size - at);
             if (log) {
                 blocks.logarithms(
-                        loops, x, y, first + at, n, new NormFactors(max, 1, (float) -Math.log(sum)), workspace);
+                        loops, x, y, first + at, n, new NormFactors(max, 1, (float) -Math.log(sum)), stream, workspace);
             } else if (direct) {
-                loops.affine(y, 4 * (first + at), y, 4 * (first + at), (float) (1 / sum), 0, n);
+                blocks.scaled(loops, new Place(y, 4 * (first + at)), y, first + at, n, (float) (1 / sum), stream);
             } else {
                 if (!keep) {
                     blocks.exponentials(loops, x, first + at, n, max, workspace);
                 }
-                loops.affine(workspace, Y_AT, workspace, Y_AT, (float) (1 / sum), 0, n);
-                Convert.store(dtype, workspace, Y_AT, y, first + at, n);
+                blocks.scaled(loops, new Place(workspace, Y_AT), y, first + at, n, (float) (1 / sum), stream);
             }
         }
     }

@@ -11,6 +11,7 @@ import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.Segments;
 import dev.tenon.cpu.loops.TileKind;
 import dev.tenon.cpu.loops.Vectors;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
@@ -20,8 +21,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Products of rows of f32 with a weight in Q8_0, Q4_0 or Q4_K: a unit is a row of the weight, which is unpacked in
- * registers. Other formats and short floats are written out row by row ({@link DecodedRowStep}), and f64 as such
+ * Products of rows of f32 with a weight in Q8_0, Q4_0 or Q4_K, where {@link PackedPanelStep} does not run: a unit is a
+ * row of the weight, which is unpacked in registers. Other formats and short floats are written out row by row ({@link DecodedRowStep}), and f64 as such
  * ({@link WideBlocksStep}).
  */
 public final class PackedRowStep extends LoopStep {
@@ -64,7 +65,8 @@ public final class PackedRowStep extends LoopStep {
         boolean has =
                 op.format() == BlockFormat.Q8_0 || op.format() == BlockFormat.Q4_0 || op.format() == BlockFormat.Q4_K;
         if (has && node.output().dtype() == DType.F32) {
-            return new PackedRowStep(op, node, context);
+            CpuStep panels = PackedPanelStep.lower(op, node, context);
+            return panels != null ? panels : new PackedRowStep(op, node, context);
         }
         return TileKind.of(node.output().dtype()) == TileKind.FLOAT
                 ? new DecodedRowStep(op, node, context)
@@ -102,19 +104,24 @@ public final class PackedRowStep extends LoopStep {
         if (format == BlockFormat.Q4_K) {
             PackedLoops.sums(in, 0, sums, 0, rows * (depth / 32));
         }
-        boolean fast = vectors && Segments.isNative(in) && Segments.isNative(packed) && ready();
+        boolean fast = isFast(format, in, packed);
         long blocks = depth / format.elements();
         for (long column = from; column < to; column++) {
             long at = column * blocks * format.bytes();
             for (long row = 0; row < rows; row++) {
-                float dot =
-                        dot(fast, packed, at, in, row * depth * Float.BYTES, sums, row * (depth / 32) * Float.BYTES);
+                Place given = new Place(in, row * depth * Float.BYTES);
+                long sumsAt = row * (depth / 32) * Float.BYTES;
+                float dot = dot(format, fast, new Place(packed, at), given, sums, sumsAt, blocks);
                 out.set(Raw.F32, (row * columns + column) * Float.BYTES, dot);
             }
         }
     }
 
-    private boolean ready() {
+    /** Whether vector loops are there, and take such memory. */
+    static boolean isFast(BlockFormat format, MemorySegment in, MemorySegment packed) {
+        if (!Vectors.available() || !VectorPacked.fits() || !Segments.isNative(in) || !Segments.isNative(packed)) {
+            return false;
+        }
         PackedHotLoops loops = PackedHotLoops.get();
         return switch (format) {
             case Q8_0 -> loops.q8.ready();
@@ -123,16 +130,22 @@ public final class PackedRowStep extends LoopStep {
         };
     }
 
-    private float dot(
-            boolean fast, MemorySegment w, long at, MemorySegment in, long inAt, MemorySegment sums, long sumsAt) {
-        long blocks = depth / format.elements();
+    /** A row of x times one of the weight; of Q4_K {@code sums} has those of each 32 elements of x. */
+    static float dot(
+            BlockFormat format, boolean fast, Place w, Place in, MemorySegment sums, long sumsAt, long blocks) {
+        MemorySegment packed = w.memory();
+        long at = w.offset();
+        MemorySegment x = in.memory();
+        long xAt = in.offset();
         return switch (format) {
-            case Q8_0 -> fast ? VectorPacked.q8(w, at, in, inAt, blocks) : PackedLoops.q8(w, at, in, inAt, blocks);
-            case Q4_0 -> fast ? VectorPacked.q4(w, at, in, inAt, blocks) : PackedLoops.q4(w, at, in, inAt, blocks);
+            case Q8_0 ->
+                fast ? VectorPacked.q8(packed, at, x, xAt, blocks) : PackedLoops.q8(packed, at, x, xAt, blocks);
+            case Q4_0 ->
+                fast ? VectorPacked.q4(packed, at, x, xAt, blocks) : PackedLoops.q4(packed, at, x, xAt, blocks);
             default ->
                 fast
-                        ? VectorPacked.q4k(w, at, in, inAt, sums, sumsAt, blocks)
-                        : PackedLoops.q4k(w, at, in, inAt, sums, sumsAt, blocks);
+                        ? VectorPacked.q4k(packed, at, x, xAt, sums, sumsAt, blocks)
+                        : PackedLoops.q4k(packed, at, x, xAt, sums, sumsAt, blocks);
         };
     }
 

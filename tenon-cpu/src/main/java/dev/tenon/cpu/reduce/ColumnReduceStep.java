@@ -2,6 +2,7 @@ package dev.tenon.cpu.reduce;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.UnaryFn;
@@ -9,15 +10,36 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.loops.MachineLoops;
+import dev.tenon.cpu.machine.BlendTaps;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
-/** Reductions of f32 and short floats over axes that are not the last: many results at once, sums in double. */
+/**
+ * Reductions of f32 and short floats over axes that are not the last: many results at once, sums in double. Short rows
+ * that lie one behind the other are taken several at a time; their results are joined at the end. Where there are few
+ * columns, rows are cut into chunks for the workers, which do not depend on their number.
+ */
 final class ColumnReduceStep implements CpuStep, RangeTask {
-    private static final int COLUMNS = 512;
+    private static final int COLUMNS = 1024;
+
+    /** Rows that machine code sums in f32 before they are added in double. */
+    private static final int SUMMED = 16;
+
+    /** Elements of a chunk of rows, and the most chunks. */
+    private static final long CHUNK = 1 << 18;
+
+    private static final long MOST_CHUNKS = 64;
+
+    /** Tiles that are enough pieces without chunks. */
+    private static final long MANY_TILES = 16;
+
     private static final Unary ABS = Unary.of(UnaryFn.ABS);
     private static final Unary EXP = Unary.of(UnaryFn.EXP);
 
@@ -29,10 +51,19 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
     private final int output;
     private final long count;
     private final long tilesPerRow;
+    /** Rows that are taken as one. */
+    private final int together;
+    /** {@link #SUMMED} such rows, or null where they are not summed by machine code. */
+    private final @Nullable BlendTaps taps;
+
+    private final long chunks;
     private final long xAt;
     private final long yAt;
     private final long bestAt;
     private final long sumAt;
+    /** What chunks of rows gave, in the workspace of worker 0. */
+    private final long foundAt;
+
     private final long workspaceBytes;
 
     ColumnReduceStep(
@@ -50,66 +81,178 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         this.output = output;
         this.count = reduced.elements();
         this.tilesPerRow = Math.ceilDiv(kept.inner(), COLUMNS);
+        this.together = together(kept, reduced);
+        this.taps = taps();
+        long columns = Math.min(COLUMNS, kept.inner());
+        boolean cut = tiles() < MANY_TILES && fn != ReduceFn.LOG_SUM_EXP;
+        this.chunks = cut ? Math.clamp(count / Math.ceilDiv(CHUNK, columns), 1, MOST_CHUNKS) : 1;
         Layout layout = new Layout();
         xAt = layout.take(4L * COLUMNS);
         yAt = layout.take(4L * COLUMNS);
         bestAt = layout.take(4L * COLUMNS);
         sumAt = layout.take(8L * COLUMNS);
+        foundAt = layout.take(chunks > 1 ? 8L * COLUMNS * tiles() * chunks : 0);
         workspaceBytes = layout.bytes();
+    }
+
+    /** Rows, one behind the other, that are as wide as a tile together; 1 where they are not one behind the other. */
+    static int together(CpuReductionLowering.Walk kept, CpuReductionLowering.Walk reduced) {
+        boolean joined = kept.innerStride() == 1 && reduced.isSingle() && reduced.innerStride() == kept.inner();
+        return joined ? (int) Math.clamp(COLUMNS / kept.inner(), 1, Math.max(1, reduced.elements())) : 1;
+    }
+
+    private @Nullable BlendTaps taps() {
+        boolean sums = fn == ReduceFn.SUM || fn == ReduceFn.MEAN || fn == ReduceFn.LOG_SUM;
+        if (!sums || dtype != DType.F32 || !reduced.isSingle() || !MachineLoops.available()) {
+            return null;
+        }
+        int[] rows = new int[SUMMED];
+        float[] ones = new float[SUMMED];
+        for (int row = 0; row < SUMMED; row++) {
+            rows[row] = row;
+            ones[row] = 1;
+        }
+        long stride = SizeMath.product("reduce", 4, reduced.innerStride(), together);
+        return new BlendTaps(new int[] {0, SUMMED}, rows, ones, stride);
+    }
+
+    private long tiles() {
+        return kept.elements() / kept.inner() * tilesPerRow;
     }
 
     @Override
     public void run(CpuFrame frame) {
-        long perTile = Math.min(COLUMNS, kept.inner()) * count;
-        frame.parallel(this, kept.elements() / kept.inner() * tilesPerRow, Math.max(1, 16_384 / perTile));
+        long perTile = Math.min(COLUMNS, kept.inner()) * Math.ceilDiv(count, chunks);
+        frame.parallel(this, tiles() * chunks, Math.max(1, 16_384 / perTile));
+        if (chunks > 1) {
+            for (long tile = 0; tile < tiles(); tile++) {
+                joinChunks(frame, tile);
+            }
+        }
     }
 
     @Override
     public void run(CpuFrame frame, long from, long to, int worker) {
         Loops loops = Loops.current();
         MemorySegment x = frame.at(input);
-        MemorySegment y = frame.at(output);
         MemorySegment workspace = frame.workspace(worker);
-        for (long tile = from; tile < to; tile++) {
-            long column = tile % tilesPerRow * COLUMNS;
-            long first = tile / tilesPerRow * kept.inner() + column;
-            int n = (int) Math.min(COLUMNS, kept.inner() - column);
-            reduce(loops, x, kept.at(first), n, workspace);
+        long chunkRows = Math.ceilDiv(count, chunks);
+        for (long unit = from; unit < to; unit++) {
+            long tile = unit / chunks;
+            long first = first(tile);
+            int n = columns(tile);
+            long row = Math.min(count, unit % chunks * chunkRows);
+            reduce(loops, x, kept.at(first), n, row, Math.min(count, row + chunkRows), workspace);
             for (int j = 0; j < n; j++) {
-                Elements.setDouble(dtype, y, first + j, result(workspace, j));
+                double running = isExtreme()
+                        ? workspace.get(Loops.F32, bestAt + 4L * j)
+                        : workspace.get(Convert.F64, sumAt + 8L * j);
+                if (chunks > 1) {
+                    frame.workspace(0).set(Convert.F64, foundAt + 8 * (unit * COLUMNS + j), running);
+                } else {
+                    double max = workspace.get(Loops.F32, bestAt + 4L * j);
+                    Elements.setDouble(dtype, frame.at(output), first + j, Fold.finish(fn, running, count, max));
+                }
             }
         }
     }
 
-    private double result(MemorySegment workspace, int j) {
-        double best = workspace.get(Loops.F32, bestAt + 4L * j);
-        return fn == ReduceFn.MAX || fn == ReduceFn.MIN
-                ? best
-                : Fold.finish(fn, workspace.get(Convert.F64, sumAt + 8L * j), count, best);
+    private void joinChunks(CpuFrame frame, long tile) {
+        MemorySegment found = frame.workspace(0);
+        for (int j = 0; j < columns(tile); j++) {
+            double running = Fold.start(fn);
+            for (long chunk = 0; chunk < chunks; chunk++) {
+                long at = (tile * chunks + chunk) * COLUMNS + j;
+                running = Fold.joinRunning(fn, running, found.get(Convert.F64, foundAt + 8 * at));
+            }
+            Elements.setDouble(dtype, frame.at(output), first(tile) + j, Fold.finish(fn, running, count, 0));
+        }
     }
 
-    private void reduce(Loops loops, MemorySegment x, long base, int n, MemorySegment workspace) {
-        boolean extreme = fn == ReduceFn.MAX || fn == ReduceFn.MIN || fn == ReduceFn.LOG_SUM_EXP;
-        if (extreme) {
+    private boolean isExtreme() {
+        return fn == ReduceFn.MAX || fn == ReduceFn.MIN;
+    }
+
+    /** The first result of a tile. */
+    private long first(long tile) {
+        return tile / tilesPerRow * kept.inner() + tile % tilesPerRow * COLUMNS;
+    }
+
+    private int columns(long tile) {
+        return (int) Math.min(COLUMNS, kept.inner() - tile % tilesPerRow * COLUMNS);
+    }
+
+    /** Rows [from, to) of n columns: their extremes, or their sums and the like. */
+    private void reduce(Loops loops, MemorySegment x, long base, int n, long from, long to, MemorySegment workspace) {
+        int wide = n * together;
+        long whole = from + (to - from) / together * together;
+        if (isExtreme() || fn == ReduceFn.LOG_SUM_EXP) {
             BinaryFn pick = fn == ReduceFn.MIN ? BinaryFn.MIN : BinaryFn.MAX;
-            loops.fill(workspace, bestAt, (float) Fold.start(fn == ReduceFn.MIN ? ReduceFn.MIN : ReduceFn.MAX), n);
-            for (long i = 0; i < count; i++) {
-                long from = base + reduced.at(i);
-                MemorySegment row = FloatRows.segment(dtype, x, from, n, workspace, xAt);
-                long offset = FloatRows.offset(dtype, from, xAt);
-                loops.binary(pick, workspace, bestAt, row, offset, workspace, bestAt, n);
+            loops.fill(workspace, bestAt, (float) Fold.start(fn == ReduceFn.MIN ? ReduceFn.MIN : ReduceFn.MAX), wide);
+            for (long i = from; i < to; i += i < whole ? together : 1) {
+                long first = base + reduced.at(i);
+                int count = i < whole ? wide : n;
+                MemorySegment row = FloatRows.segment(dtype, x, first, count, workspace, xAt);
+                long offset = FloatRows.offset(dtype, first, xAt);
+                loops.binary(pick, workspace, bestAt, row, offset, workspace, bestAt, count);
+            }
+            for (int done = n; done < wide; done += n) {
+                loops.binary(pick, workspace, bestAt, workspace, bestAt + 4L * done, workspace, bestAt, n);
+            }
+            for (int done = n; done < wide; done += n) { // as many columns as the sums have
+                MemorySegment.copy(workspace, bestAt, workspace, bestAt + 4L * done, 4L * n);
             }
         }
-        if (fn == ReduceFn.MAX || fn == ReduceFn.MIN) {
-            return;
+        if (!isExtreme()) {
+            join(loops, x, base, n, from, to, taps, workspace);
+            if (taps != null && !areFinite(workspace, n)) {
+                join(loops, x, base, n, from, to, null, workspace); // sums in f32 overflow where those in double do not
+            }
         }
+    }
+
+    private boolean areFinite(MemorySegment workspace, int n) {
+        double zero = 0;
         for (int j = 0; j < n; j++) {
+            zero += 0 * workspace.get(Convert.F64, sumAt + 8L * j);
+        }
+        return zero == 0;
+    }
+
+    private void join(
+            Loops loops,
+            MemorySegment x,
+            long base,
+            int n,
+            long from,
+            long to,
+            @Nullable BlendTaps sums,
+            MemorySegment workspace) {
+        int wide = n * together;
+        long whole = from + (to - from) / together * together;
+        for (int j = 0; j < wide; j++) {
             workspace.set(Convert.F64, sumAt + 8L * j, Fold.start(fn));
         }
-        for (long i = 0; i < count; i++) {
-            long from = base + reduced.at(i);
-            MemorySegment row = FloatRows.segment(dtype, x, from, n, workspace, xAt);
-            join(loops, row, FloatRows.offset(dtype, from, xAt), n, workspace);
+        long i = from;
+        Matrix summed = new Matrix(workspace, yAt, 0);
+        while (sums != null && i + SUMMED * together <= whole) {
+            if (!MachineLoops.blend(sums, wide, new Place(x, 4 * (base + reduced.at(i))), summed)) {
+                break;
+            }
+            loops.accumulate(workspace, yAt, workspace, sumAt, wide);
+            i += SUMMED * together;
+        }
+        for (; i < to; i += i < whole ? together : 1) {
+            long first = base + reduced.at(i);
+            int count = i < whole ? wide : n;
+            MemorySegment row = FloatRows.segment(dtype, x, first, count, workspace, xAt);
+            join(loops, row, FloatRows.offset(dtype, first, xAt), count, workspace);
+        }
+        for (int done = n; done < wide; done++) {
+            long at = sumAt + 8L * (done % n);
+            double running = workspace.get(Convert.F64, at);
+            double next = workspace.get(Convert.F64, sumAt + 8L * done);
+            workspace.set(Convert.F64, at, Fold.joinRunning(fn, running, next));
         }
     }
 

@@ -33,7 +33,8 @@ public final class CpuReductionLowering {
             if (reduced.innerStride() == 1 && reduced.inner() >= RUN) {
                 return new RowReduceStep(op.fn(), dtype, kept, reduced, input, output);
             }
-            if (kept.innerStride() == 1 && kept.inner() >= COLUMNS) {
+            boolean together = ColumnReduceStep.together(kept, reduced) > 1;
+            if (kept.innerStride() == 1 && (kept.inner() >= COLUMNS || together)) {
                 return new ColumnReduceStep(op.fn(), dtype, kept, reduced, input, output);
             }
         }
@@ -79,6 +80,10 @@ public final class CpuReductionLowering {
                 product *= size;
             }
             return product;
+        }
+
+        boolean isSingle() {
+            return sizes.length == 1;
         }
 
         long inner() {

@@ -31,6 +31,16 @@ final class Fold {
         };
     }
 
+    /** Two running values, of different elements. */
+    static double joinRunning(ReduceFn fn, double a, double b) {
+        return switch (fn) {
+            case MAX -> Math.max(a, b);
+            case MIN -> Math.min(a, b);
+            case PROD -> a * b;
+            case SUM, MEAN, L1, L2, LOG_SUM, LOG_SUM_EXP, SUM_SQUARE, ANY, ALL -> a + b;
+        };
+    }
+
     static double finish(ReduceFn fn, double running, long count, double max) {
         return switch (fn) {
             case SUM, MAX, MIN, PROD, L1, SUM_SQUARE, ANY, ALL -> running;

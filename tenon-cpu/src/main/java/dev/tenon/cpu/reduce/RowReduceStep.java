@@ -2,7 +2,6 @@ package dev.tenon.cpu.reduce;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
-import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
@@ -16,7 +15,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Reductions of f32 and short floats whose elements lie in runs: f32 sums of a block, doubles between blocks, always in
- * the same order.
+ * the same order. All workers share a long row: chunks of it, which do not depend on the number of workers, give what is
+ * joined in their order.
  */
 final class RowReduceStep implements CpuStep, RangeTask {
     private static final int BLOCK = FloatRows.BLOCK;
@@ -24,6 +24,17 @@ final class RowReduceStep implements CpuStep, RangeTask {
     private static final long X_AT = 0;
     private static final long Y_AT = FloatRows.BLOCK_BYTES;
     private static final long MOMENTS_AT = 2 * FloatRows.BLOCK_BYTES;
+    /** The largest element of a shared row; then what each of its chunks gave. In the workspace of worker 0. */
+    private static final long MAX_AT = MOMENTS_AT + 64;
+
+    private static final long FOUND_AT = MAX_AT + 8;
+
+    private static final long CHUNK = 16L * BLOCK;
+    /** Rows from which on workers share each, where they are few, and where they are not. */
+    private static final long LONG = 4 * CHUNK;
+
+    private static final long FEW_ROWS = 8;
+    private static final long VERY_LONG = 1 << 19;
 
     private final ReduceFn fn;
     private final DType dtype;
@@ -32,6 +43,8 @@ final class RowReduceStep implements CpuStep, RangeTask {
     private final int input;
     private final int output;
     private final long count;
+    private final boolean shared;
+    private final RangeTask part = this::part;
 
     RowReduceStep(
             ReduceFn fn,
@@ -47,10 +60,21 @@ final class RowReduceStep implements CpuStep, RangeTask {
         this.input = input;
         this.output = output;
         this.count = reduced.elements();
+        this.shared =
+                reduced.inner() == count && (count >= VERY_LONG || (count >= LONG && kept.elements() <= FEW_ROWS));
     }
 
     @Override
     public void run(CpuFrame frame) {
+        if (shared) {
+            for (long i = 0; i < kept.elements(); i++) {
+                frame.group()[0] = kept.at(i);
+                double max = fn == ReduceFn.LOG_SUM_EXP ? share(frame, ReduceFn.MAX, 0) : 0;
+                double result = Double.isInfinite(max) ? max : Fold.finish(fn, share(frame, fn, max), count, max);
+                Elements.setDouble(dtype, frame.at(output), i, result);
+            }
+            return;
+        }
         frame.parallel(this, kept.elements(), Math.max(1, 16_384 / count));
     }
 
@@ -76,17 +100,68 @@ final class RowReduceStep implements CpuStep, RangeTask {
         }
     }
 
+    private long chunks() {
+        return Math.ceilDiv(count, CHUNK);
+    }
+
+    private double share(CpuFrame frame, ReduceFn with, double max) {
+        MemorySegment found = frame.workspace(0);
+        frame.group()[1] = with == ReduceFn.MAX ? 1 : 0;
+        found.set(Convert.F64, MAX_AT, max);
+        frame.parallel(part, chunks(), 1);
+        double running = Fold.start(with);
+        for (long chunk = 0; chunk < chunks(); chunk++) {
+            running = Fold.joinRunning(with, running, found.get(Convert.F64, FOUND_AT + 8 * chunk));
+        }
+        return running;
+    }
+
+    /** What chunks of a shared row give. */
+    private void part(CpuFrame frame, long from, long to, int worker) {
+        MemorySegment found = frame.workspace(0);
+        ReduceFn with = frame.group()[1] == 1 ? ReduceFn.MAX : fn;
+        double max = found.get(Convert.F64, MAX_AT);
+        for (long chunk = from; chunk < to; chunk++) {
+            long begin = chunk * CHUNK;
+            long n = Math.min(CHUNK, count - begin);
+            double value = run(
+                    Loops.current(),
+                    with,
+                    Fold.start(with),
+                    frame.at(input),
+                    frame.group()[0] + begin,
+                    n,
+                    frame.workspace(worker),
+                    max);
+            found.set(Convert.F64, FOUND_AT + 8 * chunk, value);
+        }
+    }
+
     private double fold(Loops loops, ReduceFn with, MemorySegment x, long base, MemorySegment workspace, double max) {
         double running = Fold.start(with);
         long inner = reduced.inner();
         for (long run = 0; run < count; run += inner) {
-            long first = base + reduced.at(run);
-            for (long at = 0; at < inner; at += BLOCK) {
-                int n = (int) Math.min(BLOCK, inner - at);
-                MemorySegment block = FloatRows.segment(dtype, x, first + at, n, workspace, X_AT);
-                running = foldBlock(
-                        loops, with, running, block, FloatRows.offset(dtype, first + at, X_AT), n, workspace, max);
-            }
+            running = run(loops, with, running, x, base + reduced.at(run), inner, workspace, max);
+        }
+        return running;
+    }
+
+    /** Elements one behind the other. */
+    private double run(
+            Loops loops,
+            ReduceFn with,
+            double start,
+            MemorySegment x,
+            long first,
+            long size,
+            MemorySegment workspace,
+            double max) {
+        double running = start;
+        for (long at = 0; at < size; at += BLOCK) {
+            int n = (int) Math.min(BLOCK, size - at);
+            MemorySegment block = FloatRows.segment(dtype, x, first + at, n, workspace, X_AT);
+            long offset = FloatRows.offset(dtype, first + at, X_AT);
+            running = foldBlock(loops, with, running, block, offset, n, workspace, max);
         }
         return running;
     }
@@ -112,24 +187,7 @@ final class RowReduceStep implements CpuStep, RangeTask {
             }
             case LOG_SUM_EXP -> running + loops.expSum(block, offset, (float) max, workspace, Y_AT, n);
             case MAX -> Math.max(running, loops.max(block, offset, n));
-            case MIN -> {
-                // halve the block onto its first half until one is left: the vector loop of min, again and again
-                MemorySegment from = block;
-                long at = offset;
-                int left = n;
-                while (left > 1) {
-                    int half = left / 2;
-                    int rest = left - half;
-                    loops.binary(BinaryFn.MIN, from, at, from, at + 4L * rest, workspace, Y_AT, half);
-                    if (rest > half) {
-                        workspace.set(Loops.F32, Y_AT + 4L * half, from.get(Loops.F32, at + 4L * half));
-                    }
-                    from = workspace;
-                    at = Y_AT;
-                    left = rest;
-                }
-                yield Math.min(running, from.get(Loops.F32, at));
-            }
+            case MIN -> Math.min(running, loops.min(block, offset, n));
             case PROD -> {
                 double product = running;
                 for (int i = 0; i < n; i++) {
@@ -147,6 +205,6 @@ final class RowReduceStep implements CpuStep, RangeTask {
 
     @Override
     public long workspaceBytes() {
-        return MOMENTS_AT + 64;
+        return shared ? FOUND_AT + 8 * chunks() : MAX_AT;
     }
 }

@@ -10,6 +10,8 @@ import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.testkit.Seeded;
 import dev.tenon.cpu.RandomOps;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -106,5 +108,28 @@ class StridedCopyTest {
         RandomOps.check(new Slice(List.of(2L, 0L), List.of(3L, length), List.of(-1L, 1L)), 0, List.of(x));
         RandomOps.check(new Expand(List.of(2L, 3L, length)), 0, List.of(x));
         RandomOps.check(new Expand(List.of(3L, length)), 0, List.of(random.array(DType.F32, 3, 1)));
+    }
+
+    /** Rows of the result that are aligned, and rows that are not. */
+    @ParameterizedTest
+    @ValueSource(longs = {2896, 2903})
+    void transposesThatGoPastTheCaches(long rows) {
+        long columns = 2902;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment from = arena.allocate(4 * rows * columns, 64);
+            MemorySegment to = arena.allocate(4 * rows * columns, 64);
+            for (long i = 0; i < rows * columns; i++) {
+                from.set(Raw.I32, 4 * i, (int) i);
+            }
+            StridedCopy copy = new StridedCopy(
+                    DType.F32, new long[] {columns, rows}, 0, new long[] {1, columns}, 0, new long[] {rows, 1});
+            copy.run(from, to, 0, copy.units());
+            for (long i = 0; i < rows * columns; i++) {
+                long wanted = i % rows * columns + i / rows;
+                if (to.get(Raw.I32, 4 * i) != wanted) {
+                    throw new AssertionError("element " + i + " is " + to.get(Raw.I32, 4 * i) + ", not " + wanted);
+                }
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
+import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
 import java.util.HexFormat;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -41,6 +42,10 @@ class AssemblerTest {
         assertThat(hex(code -> code.storeMasked256(Memory.at(Assembler.R11, 0), 12, 3)))
                 .isEqualTo("c4c21d2e1b");
         assertThat(hex(code -> code.shift256(4, 5, 23))).isEqualTo("c4e15d72f517");
+        assertThat(hex(code -> code.signs256(4, 5))).isEqualTo("c4e15d72e51f");
+        assertThat(hex(code -> code.arithmetic256(Arithmetic.XOR, 11, 13, 14))).isEqualTo("c44115efde");
+        assertThat(hex(code -> code.arithmetic256(Arithmetic.MAXIMUM_INTEGERS, 11, 13, 14)))
+                .isEqualTo("c442153dde");
     }
 
     @Test
@@ -50,10 +55,22 @@ class AssemblerTest {
         assertThat(hex(code -> code.multiplyAdd512(23, 25, 31))).isEqualTo("62823540b8ff");
         assertThat(hex(code -> code.multiplyAddBytes512(23, 25, 31))).isEqualTo("6282354050ff");
         assertThat(hex(code -> code.multiplyAddBytes512(0, 26, 24))).isEqualTo("62922d4050c0");
+        assertThat(hex(code -> code.multiplyAddBytes512(17, 20, Memory.at(Assembler.RSI, 300))))
+                .isEqualTo("62e25d50504e4b");
+        assertThat(hex(code -> code.toFloats512(3, 17))).isEqualTo("62b17c485bd9");
+        assertThat(hex(code -> code.loadHalves512(24, Memory.at(Assembler.RDX, 32))))
+                .isEqualTo("62627d48134201");
+        assertThat(hex(code -> code.loadBytes512(8, Memory.at(Assembler.RDX, 64))))
+                .isEqualTo("62727d48314204");
+        assertThat(hex(code -> code.shiftRight16Of512(23, 22, 4))).isEqualTo("62b1454071d604");
         assertThat(hex(code -> code.broadcast512(29, new Memory(Assembler.RSI, Assembler.R12, 2, 12))))
                 .isEqualTo("62227d48186c6603");
         assertThat(hex(code -> code.storeMasked512(Memory.at(Assembler.R11, 64), 2, 17)))
                 .isEqualTo("62c17c4a114b01");
+        assertThat(hex(code -> code.signs512(4, 21))).isEqualTo("62b15d4872e51f");
+        assertThat(hex(code -> code.arithmetic512(Arithmetic.XOR, 23, 25, 31))).isEqualTo("62813540efff");
+        assertThat(hex(code -> code.arithmetic512(Arithmetic.MINIMUM_INTEGERS, 23, 25, 31)))
+                .isEqualTo("6282354039ff");
         assertThat(hex(code -> code.mask(1, Assembler.RAX))).isEqualTo("c4e17892c8");
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.cpu.machine.MachineRows.Arguments;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Random;
@@ -75,7 +76,7 @@ class MachineRowsTest {
         for (int n = 0; n <= MOST; n++) {
             MemorySegment x = row(n, n % 2 == 1);
             MemorySegment y = MachineCode.poisoned(n + 1L);
-            double sum = kernels.expSum(new Place(x, 0), 2.5f, new Place(y, 0), n, arguments);
+            double sum = kernels.expSum(new Place(x, 0), 2.5f, new Place(y, 0), n, false, arguments);
             double wanted = 0;
             for (int i = 0; i < n; i++) {
                 float difference = MachineCode.get(x, i) - 2.5f;
@@ -121,7 +122,7 @@ class MachineRowsTest {
                 Place times = parameters > 0 ? new Place(scale, 0) : Place.NONE;
                 Place plus = parameters > 1 ? new Place(bias, 0) : Place.NONE;
                 NormFactors affine = new NormFactors(0.1f, 1.3f, 0.2f);
-                kernels.normalise(new Place(x, 0), new Place(y, 0), n, affine, times, plus, arguments);
+                kernels.normalise(new Place(x, 0), new Place(y, 0), n, affine, times, plus, false, arguments);
                 for (int i = 0; i < n; i++) {
                     double wanted = (MachineCode.get(x, i) - (double) 0.1f) * 1.3f + 0.2f;
                     wanted *= parameters > 0 ? MachineCode.get(scale, i) : 1;
@@ -135,18 +136,64 @@ class MachineRowsTest {
 
     @ParameterizedTest
     @MethodSource("widths")
+    void extremes(int lanes) {
+        MachineRows kernels = MachineRows.make(lanes);
+        for (int n = 0; n <= MOST; n++) {
+            for (int round = 0; round < 4; round++) {
+                MemorySegment x = row(n, round > 0);
+                float most = Float.NEGATIVE_INFINITY;
+                float least = Float.POSITIVE_INFINITY;
+                for (int i = 0; i < n; i++) {
+                    if (round > 1 && Float.isNaN(MachineCode.get(x, i))) {
+                        MachineCode.set(x, i, round == 2 ? 0 : Float.intBitsToFloat(0xFFC0_0000)); // NaN of both signs
+                    }
+                    most = Math.max(most, MachineCode.get(x, i));
+                    least = Math.min(least, MachineCode.get(x, i));
+                }
+                assertThat(kernels.largest(new Place(x, 0), n, arguments)).isEqualTo(Float.valueOf(most));
+                assertThat(kernels.smallest(new Place(x, 0), n, arguments)).isEqualTo(Float.valueOf(least));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("widths")
+    void resultsPastTheCachesAreTheSame(int lanes) {
+        MachineRows kernels = MachineRows.make(lanes);
+        NormFactors affine = new NormFactors(0.1f, 1.3f, 0.2f);
+        for (int n = 1; n <= MOST; n++) {
+            Place x = new Place(row(n, true), 0);
+            for (int offset : new int[] {0, 4}) { // aligned, and not
+                MemorySegment[] y = new MemorySegment[4];
+                for (int i = 0; i < 4; i++) {
+                    y[i] = Arena.ofAuto().allocate(4L * n + 8, 64);
+                    Place to = new Place(y[i], offset);
+                    if (i < 2) {
+                        kernels.normalise(x, to, n, affine, x, x, i == 1, arguments);
+                    } else {
+                        kernels.expSum(x, 1, to, n, i == 3, arguments);
+                    }
+                }
+                assertThat(y[0].mismatch(y[1])).isEqualTo(-1);
+                assertThat(y[2].mismatch(y[3])).isEqualTo(-1);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("widths")
     void refusesWhatDoesNotFit(int lanes) {
         MachineRows kernels = MachineRows.make(lanes);
         Place four = new Place(MachineCode.poisoned(4), 0);
         Place three = new Place(MachineCode.poisoned(3), 0);
         assertThatThrownBy(() -> kernels.gelu(four, three, 4, arguments)).isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> kernels.gelu(three, four, 4, arguments)).isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(
-                        () -> kernels.normalise(four, four, 4, new NormFactors(0, 1, 0), three, Place.NONE, arguments))
+        assertThatThrownBy(() ->
+                        kernels.normalise(four, four, 4, new NormFactors(0, 1, 0), three, Place.NONE, false, arguments))
                 .isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> kernels.gelu(four, Place.NONE, 4, arguments))
                 .isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> kernels.expSum(four, 0, Place.NONE, 4, arguments))
+        assertThatThrownBy(() -> kernels.expSum(four, 0, Place.NONE, 4, false, arguments))
                 .isInstanceOf(IndexOutOfBoundsException.class);
         Place heap = new Place(MemorySegment.ofArray(new float[4]), 0);
         assertThatThrownBy(() -> kernels.gelu(heap, four, 4, arguments)).isInstanceOf(IllegalArgumentException.class);

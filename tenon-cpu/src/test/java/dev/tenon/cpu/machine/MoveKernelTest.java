@@ -29,7 +29,7 @@ class MoveKernelTest {
             for (int gap = 0; gap <= 8; gap += 4) {
                 MemorySegment to = Arena.ofAuto().allocate(4096, 4);
                 to.fill((byte) 0x55);
-                kernel.run(5, bytes, new Matrix(from, 4, bytes + 12), new Matrix(to, 8, bytes + gap), arguments);
+                kernel.run(5, bytes, new Matrix(from, 4, bytes + 12), new Matrix(to, 8, bytes + gap), false, arguments);
                 for (int row = 0; row < 5; row++) {
                     long at = 8 + row * (long) (bytes + gap);
                     assertThat(to.asSlice(at, bytes).mismatch(from.asSlice(4 + row * (bytes + 12L), bytes)))
@@ -53,27 +53,28 @@ class MoveKernelTest {
         MemorySegment small = Arena.ofAuto().allocate(32, 4);
         MemorySegment large = Arena.ofAuto().allocate(64, 4);
         Matrix wide = new Matrix(large, 0, 16);
-        assertThatThrownBy(() -> kernel.run(4, 16, wide, new Matrix(small, 0, 16), arguments))
+        assertThatThrownBy(() -> kernel.run(4, 16, wide, new Matrix(small, 0, 16), false, arguments))
                 .isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> kernel.run(4, 16, new Matrix(small, 0, 16), wide, arguments))
+        assertThatThrownBy(() -> kernel.run(4, 16, new Matrix(small, 0, 16), wide, false, arguments))
                 .isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> kernel.run(4, 15, wide, wide, arguments)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> kernel.run(4, 16, wide, new Matrix(large.asReadOnly(), 0, 16), arguments))
+        assertThatThrownBy(() -> kernel.run(4, 15, wide, wide, false, arguments))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> kernel.run(4, 16, wide, new Matrix(large.asReadOnly(), 0, 16), false, arguments))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
-    void manyBytesArriveToo() {
+    void rowsPastTheCachesArriveToo() {
         MoveKernel kernel = MoveKernel.make();
         long bytes = 96;
-        long rows = MoveKernel.STREAM_BYTES / bytes + 3;
+        long rows = 1003;
         MemorySegment from = Arena.ofAuto().allocate(rows * (bytes + 4) + 4, 64);
         for (long i = 0; i < from.byteSize(); i++) {
             from.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 31 + (i >> 8)));
         }
         MemorySegment to = Arena.ofAuto().allocate(rows * 128, 64);
         to.fill((byte) 0x55);
-        kernel.run(rows, bytes, new Matrix(from, 4, bytes + 4), new Matrix(to, 0, 128), arguments);
+        kernel.run(rows, bytes, new Matrix(from, 4, bytes + 4), new Matrix(to, 0, 128), true, arguments);
         for (long row = 0; row < rows; row++) {
             assertThat(to.asSlice(row * 128, bytes).mismatch(from.asSlice(4 + row * (bytes + 4), bytes)))
                     .isEqualTo(-1);

@@ -53,6 +53,11 @@ final class ProductCases {
         {1, 8, 8}, {128, 256, 640}, {129, 264, 584}, {300, 400, 1000}, {1700, 3000, 776}
     };
 
+    /** The same of {@code matmul_parts}: one step and many, parts of unequal length, parts of tiles. */
+    private static final long[][] PARTS = {
+        {1, 8, 8}, {65, 200, 456}, {264, 1544, 72}, {330, 600, 1608}, {190, 600, 1608}, {130, 72, 3080}
+    };
+
     /** m, n, k of few rows, weights of whole chunks and not. */
     private static final long[][] FEW = {
         {1, 1, 1},
@@ -84,12 +89,19 @@ final class ProductCases {
             sizes(cases, "gemv", dtype, ProductForm.FEW_ROWS, FEW);
             epilogues(cases, "gemv", dtype, ProductForm.FEW_ROWS, new long[] {3, 40, 264});
         }
-        warpgroups(cases, "matmul_rows", ProductForm.ROWS, SHORT);
-        warpgroups(cases, "matmul_wgmma", ProductForm.RING, RING);
+        for (DType dtype : List.of(DType.F16, DType.BF16)) {
+            for (boolean alongB : new boolean[] {false, true}) {
+                warpgroups(cases, "matmul_rows", ProductForm.ROWS, dtype, alongB, SHORT);
+                warpgroups(cases, "matmul_wgmma", ProductForm.RING, dtype, alongB, RING);
+                warpgroups(cases, "matmul_parts", ProductForm.PARTS, dtype, alongB, PARTS);
+            }
+        }
+        warpgroups(cases, "matmul_wgmma", ProductForm.RING, DType.F32, true, RING);
         random(cases);
         for (DType dtype : FLOATS) {
             groups(cases, dtype);
         }
+        groupsByWarpgroups(cases);
         return cases;
     }
 
@@ -138,28 +150,26 @@ final class ProductCases {
     }
 
     /** Products by a kernel of warpgroups, on devices that have it; else by what they have. */
-    private static void warpgroups(List<KernelCase> cases, String kernel, ProductForm form, long[][] sizes) {
-        for (DType dtype : List.of(DType.F16, DType.BF16)) {
-            List<@Nullable UnaryFn> functions = new ArrayList<>(ProductCatalog.ROWS_FUNCTIONS);
-            functions.add(null);
-            for (UnaryFn fn : functions) {
-                for (long[] size : sizes) {
-                    for (int flags = 0; flags < 4; flags++) {
-                        Unary activation =
-                                fn == UnaryFn.SILU ? new Unary(fn, 1.5, 0) : fn == null ? null : Unary.of(fn);
-                        Epilogue epilogue = new Epilogue((flags & 2) != 0, activation, false, false);
-                        MatMul op = new MatMul(false, (flags & 1) != 0, epilogue);
-                        cases.add(new KernelCase(
-                                kernel,
-                                dtype + " " + Arrays.toString(size) + " " + op,
-                                stage -> check(
-                                        run(stage).with(form),
-                                        stage.context().device().architecture().number() == 90 ? kernel : "",
-                                        op,
-                                        dtype,
-                                        new long[2][0],
-                                        size)));
-                    }
+    private static void warpgroups(
+            List<KernelCase> cases, String kernel, ProductForm form, DType dtype, boolean alongB, long[][] sizes) {
+        List<@Nullable UnaryFn> functions = new ArrayList<>(ProductCatalog.ROWS_FUNCTIONS);
+        functions.add(null);
+        for (UnaryFn fn : functions) {
+            for (long[] size : sizes) {
+                for (boolean more : new boolean[] {false, true}) {
+                    Unary activation = fn == UnaryFn.SILU ? new Unary(fn, 1.5, 0) : fn == null ? null : Unary.of(fn);
+                    Epilogue epilogue = new Epilogue(more, activation, more && form == ProductForm.PARTS, false);
+                    MatMul op = new MatMul(false, alongB, epilogue);
+                    cases.add(new KernelCase(
+                            kernel,
+                            dtype + " " + Arrays.toString(size) + " " + op,
+                            stage -> check(
+                                    run(stage).with(form),
+                                    onWarpgroups(stage) ? kernel : "",
+                                    op,
+                                    dtype,
+                                    new long[2][0],
+                                    size)));
                 }
             }
         }
@@ -197,7 +207,7 @@ final class ProductCases {
                             "grouped_matmul",
                             "drawn " + dtype + " " + form + " " + Arrays.toString(nk) + " of "
                                     + Arrays.toString(counts),
-                            stage -> grouped(run(stage).with(form), dtype, counts, nk)));
+                            stage -> grouped(run(stage).with(form), "", dtype, counts, nk)));
                 }
             }
         }
@@ -209,7 +219,7 @@ final class ProductCases {
                     "grouped_matmul",
                     "drawn " + dtype + " " + tile,
                     stage -> grouped(
-                            tiled(stage, ProductForm.BY_CHOICE, tile), dtype, new long[] {17, 0, 200}, new long[] {
+                            tiled(stage, ProductForm.BY_CHOICE, tile), "", dtype, new long[] {17, 0, 200}, new long[] {
                                 264, 72
                             })));
         }
@@ -219,14 +229,48 @@ final class ProductCases {
         wrongCounts(cases, dtype, new long[] {1, Long.MAX_VALUE, Long.MAX_VALUE}, 1);
     }
 
-    private static void grouped(StepRun run, DType dtype, long[] counts, long[] nk) {
+    /**
+     * Groups by warpgroups, on devices that have them: parts of tiles, sums of parts of steps and of fewer than are
+     * stored beside, several tiles a block, groups in more bands than one, more groups than a warp has lanes. Weights of
+     * groups without rows are NaN, which no other group may see.
+     */
+    private static void groupsByWarpgroups(List<KernelCase> cases) {
+        long[] many = new long[70];
+        many[3] = 1;
+        many[31] = 2100;
+        many[64] = 65;
+        long[][] all = {{0, 1, 127, 0, 128, 129, 64, 65, 300, 0}, {1, 0, 0, 1}, {7}, {0, 0}, many};
+        for (DType dtype : List.of(DType.F16, DType.BF16)) {
+            for (long[] counts : all) {
+                for (long[] nk : new long[][] {{8, 8}, {264, 72}, {1416, 200}, {136, 760}}) {
+                    cases.add(new KernelCase(
+                            "grouped_matmul",
+                            "warpgroups " + dtype + " " + Arrays.toString(nk) + " of " + Arrays.toString(counts),
+                            stage -> grouped(
+                                    run(stage).with(ProductForm.RING),
+                                    onWarpgroups(stage) ? "grouped_matmul_wgmma" : "",
+                                    dtype,
+                                    counts,
+                                    nk)));
+                }
+            }
+        }
+    }
+
+    private static void grouped(StepRun run, String kernel, DType dtype, long[] counts, long[] nk) {
         Random random = new Random(Arrays.hashCode(counts));
         long rows = Arrays.stream(counts).sum();
-        List<NdArray> inputs = List.of(
-                CaseArrays.normal(random, dtype, rows, nk[1]),
-                CaseArrays.normal(random, dtype, counts.length, nk[1], nk[0]),
-                NdArray.ofLongs(counts));
-        compare(run.run(new GroupedMatMul(), inputs), new GroupedMatMul(), inputs, dtype, nk[1]);
+        NdArray weights = CaseArrays.normal(random, dtype, counts.length, nk[1], nk[0]);
+        int each = (int) (nk[0] * nk[1]);
+        for (int i = 0; i < weights.size(); i++) {
+            if (counts[i / each] == 0) {
+                weights.set(i, Double.NaN);
+            }
+        }
+        List<NdArray> inputs = List.of(CaseArrays.normal(random, dtype, rows, nk[1]), weights, NdArray.ofLongs(counts));
+        StepRun.Result result = run.run(new GroupedMatMul(), inputs);
+        expectTier(result, kernel);
+        compare(result, new GroupedMatMul(), inputs, dtype, nk[1]);
     }
 
     private static void wrongCounts(List<KernelCase> cases, DType dtype, long[] counts, long reported) {
@@ -264,10 +308,12 @@ final class ProductCases {
 
     /** Products of one tile where the device has it, else of its fastest. */
     private static StepRun tiled(KernelStage stage, ProductForm form, @Nullable Tile tile) {
-        boolean has = tile != null
-                && (!tile.ofWarpgroups()
-                        || stage.context().device().architecture().number() == 90);
+        boolean has = tile != null && (!tile.ofWarpgroups() || onWarpgroups(stage));
         return run(stage).with(form).tiled(has ? tile : null);
+    }
+
+    private static boolean onWarpgroups(KernelStage stage) {
+        return stage.context().device().architecture().number() == 90;
     }
 
     private static StepRun run(KernelStage stage) {
@@ -277,11 +323,15 @@ final class ProductCases {
     private static void check(StepRun run, String kernel, MatMul op, DType dtype, long[][] batch, long[] size) {
         List<NdArray> inputs = MatMulCases.inputs(dtype, op, batch[0], batch[1], size[0], size[1], size[2]);
         StepRun.Result result = run.run(op, inputs);
+        expectTier(result, kernel);
+        compare(result, op, inputs, dtype, size[2]);
+    }
+
+    private static void expectTier(StepRun.Result result, String kernel) {
         String tier = result.step().tier();
         if (result.output().size() > 0 && !tier.contains(kernel)) {
             throw new AssertionError("it was made by " + tier + "; expected " + kernel);
         }
-        compare(result, op, inputs, dtype, size[2]);
     }
 
     private static void compare(StepRun.Result result, Op op, List<NdArray> inputs, DType dtype, long k) {
@@ -292,7 +342,8 @@ final class ProductCases {
         // the reference rounds sums in f64 too
         more += dtype == DType.F64 ? 3 * once.absolute() : 0;
         boolean ring = tier.contains("matmul_wgmma");
-        more += ring ? cut(k) : 0;
+        boolean parts = tier.contains("matmul_parts");
+        more += ring || parts ? cut(k) : 0;
         // rounded before the function, too: where results are small this costs what the function's slope leaves of it
         boolean twice =
                 ring && op instanceof MatMul product && product.epilogue().activation() != null;

@@ -62,24 +62,35 @@ public final class StepBench {
      * @param type concrete
      * @param limit elements are drawn from 0 to it, without it; normally distributed where it is 0
      * @param value of every element; NaN for random ones
+     * @param total what elements sum to, drawn one by one; 0 for any
      * @param weight whether the operation may take it for a constant
      */
-    public record Operand(TensorType type, long limit, double value, boolean weight) {
+    public record Operand(TensorType type, long limit, double value, long total, boolean weight) {
         public static Operand normal(DType dtype, long... sizes) {
-            return new Operand(TensorType.of(dtype, sizes), 0, Double.NaN, false);
+            return new Operand(TensorType.of(dtype, sizes), 0, Double.NaN, 0, false);
         }
 
         public static Operand below(long limit, DType dtype, long... sizes) {
-            return new Operand(TensorType.of(dtype, sizes), limit, Double.NaN, false);
+            return new Operand(TensorType.of(dtype, sizes), limit, Double.NaN, 0, false);
+        }
+
+        /** So many counts of {@code total} things that fall at random. */
+        public static Operand counts(long total, long number) {
+            return new Operand(TensorType.of(DType.I32, number), 0, Double.NaN, total, false);
+        }
+
+        /** A constant of a model, of one value. */
+        public static Operand weight(DType dtype, double value, long... sizes) {
+            return new Operand(TensorType.of(dtype, sizes), 0, value, 0, true);
         }
 
         /** The same as a constant of a model. */
         public Operand asWeight() {
-            return new Operand(type, limit, value, true);
+            return new Operand(type, limit, value, total, true);
         }
 
         public static Operand scalar(DType dtype, double value) {
-            return new Operand(TensorType.of(dtype), 0, value, false);
+            return new Operand(TensorType.of(dtype), 0, value, 0, false);
         }
     }
 
@@ -172,11 +183,17 @@ public final class StepBench {
         DType dtype = operand.type().dtype();
         long elements = operand.type().shape().elements();
         Random random = new Random(elements);
+        long[] counts = new long[operand.total() == 0 ? 0 : Math.toIntExact(elements)];
+        for (long i = 0; i < operand.total(); i++) {
+            counts[random.nextInt(counts.length)]++;
+        }
         try (Arena scratch = Arena.ofConfined()) {
             long pattern = Math.min(elements, PATTERN);
             MemorySegment host = scratch.allocate(Math.max(1, dtype.bytesFor(pattern)), 16);
             for (long i = 0; i < pattern; i++) {
-                if (!Double.isNaN(operand.value())) {
+                if (counts.length > 0) {
+                    Elements.setLong(dtype, host, i, counts[(int) i]);
+                } else if (!Double.isNaN(operand.value())) {
                     Elements.setDouble(dtype, host, i, operand.value());
                 } else if (operand.limit() > 0) {
                     Elements.setLong(dtype, host, i, random.nextLong(operand.limit()));

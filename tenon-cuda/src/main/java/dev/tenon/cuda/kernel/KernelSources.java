@@ -36,6 +36,7 @@ public final class KernelSources {
             "copy_engine.cuh",
             "wgmma.cuh",
             "product_ring.cuh",
+            "kept_tile.cuh",
             "plain_tile.cuh",
             "groups.cuh",
             "row_rules.cuh",

@@ -23,6 +23,7 @@ public final class ProductCatalog {
     /** The number of no function: the argument as it is. */
     public static final int NO_FUNCTION = KernelCatalog.NO_FUNCTION;
 
+    private static final List<DType> HALVES = List.of(DType.F16, DType.BF16);
     private static final List<DType> TENSOR_CORES = List.of(DType.F32, DType.F16, DType.BF16);
 
     public static final KernelFile MATMUL_WMMA = file(
@@ -48,6 +49,23 @@ public final class ProductCatalog {
                     .toList(),
             GROUPED);
 
+    /** Columns of tiles that {@link #GROUPED_MATMUL_WGMMA} and {@link #MATMUL_WGMMA} are compiled for. */
+    private static final List<Integer> RING_COLUMNS = List.of(128, 192, 256);
+
+    /** Those of f32, whose sums take twice the registers. */
+    private static final List<Integer> TF32_COLUMNS = List.of(128, 192);
+
+    /** Groups that {@link #GROUPED_MATMUL_WGMMA} takes at most: it has a table of them in shared memory. */
+    public static final int MOST_GROUPS = 1024;
+
+    public static final KernelFile GROUPED_MATMUL_WGMMA = file(
+            "contraction/grouped_matmul_wgmma.cu",
+            List.of("grouped_matmul_wgmma"),
+            HALVES.stream()
+                    .flatMap(dtype -> RING_COLUMNS.stream().map(columns -> groupedRing(dtype, columns)))
+                    .toList(),
+            List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I64, I32, I32, POINTER, I32));
+
     public static final KernelFile GEMV = file(
             "contraction/gemv.cu",
             List.of("gemv_along_k", "gemv_across_k"),
@@ -71,17 +89,25 @@ public final class ProductCatalog {
     public static final KernelFile MATMUL_ROWS = file(
             "contraction/matmul_rows.cu",
             List.of("matmul_rows"),
-            warpgroups(ROWS_STEPS, ProductCatalog::rows),
+            warpgroups(HALVES, ROWS_STEPS, List.of(true, false), ProductCatalog::rows)
+                    .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
-
-    /** Columns of tiles that {@link #MATMUL_WGMMA} is compiled for. */
-    private static final List<Integer> RING_COLUMNS = List.of(128, 256);
 
     public static final KernelFile MATMUL_WGMMA = file(
             "contraction/matmul_wgmma.cu",
             List.of("matmul_wgmma"),
-            warpgroups(RING_COLUMNS, ProductCatalog::ring),
+            Stream.concat(
+                            warpgroups(HALVES, RING_COLUMNS, List.of(true, false), ProductCatalog::ring),
+                            warpgroups(List.of(DType.F32), TF32_COLUMNS, List.of(true), ProductCatalog::ring))
+                    .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
+
+    public static final KernelFile MATMUL_PARTS = file(
+            "contraction/matmul_parts.cu",
+            List.of("matmul_parts"),
+            warpgroups(HALVES, List.of(0), List.of(true, false), (dtype, fn, _, alongB) -> parts(dtype, fn, alongB))
+                    .toList(),
+            List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32, POINTER));
 
     /** Columns of tiles that {@link #MATMUL_NORM} is compiled for. */
     private static final List<Integer> NORM_COLUMNS = List.of(128, 192, 256);
@@ -89,7 +115,7 @@ public final class ProductCatalog {
     public static final KernelFile MATMUL_NORM = file(
             "contraction/matmul_norm.cu",
             List.of("matmul_norm"),
-            Stream.of(DType.F16, DType.BF16)
+            HALVES.stream()
                     .flatMap(dtype -> NORM_COLUMNS.stream()
                             .flatMap(columns -> Stream.of(true, false).map(centred -> norm(dtype, centred, columns))))
                     .toList(),
@@ -101,7 +127,16 @@ public final class ProductCatalog {
     private ProductCatalog() {}
 
     static List<KernelFile> all() {
-        return List.of(MATMUL_WMMA, GEMV, GROUPED_MATMUL, GROUPED_MATMUL_MMA, MATMUL_ROWS, MATMUL_WGMMA, MATMUL_NORM);
+        return List.of(
+                MATMUL_WMMA,
+                GEMV,
+                GROUPED_MATMUL,
+                GROUPED_MATMUL_MMA,
+                GROUPED_MATMUL_WGMMA,
+                MATMUL_ROWS,
+                MATMUL_WGMMA,
+                MATMUL_PARTS,
+                MATMUL_NORM);
     }
 
     /**
@@ -118,16 +153,35 @@ public final class ProductCatalog {
     }
 
     /**
+     * A variant of {@link #GROUPED_MATMUL_WGMMA}.
+     *
+     * @param columns of tiles, 128, 192 or 256
+     */
+    public static KernelVariant groupedRing(DType dtype, int columns) {
+        return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC).with("c" + columns, "TENON_COLUMNS=" + columns);
+    }
+
+    /**
      * A variant of {@link #MATMUL_WGMMA}.
      *
      * @param fn one of {@link #ROWS_FUNCTIONS}; null for none
-     * @param columns of tiles, 128 or 256
+     * @param columns of tiles, 128, 192 or 256
      * @param alongB whether the right operand lies along k
      */
     public static KernelVariant ring(DType dtype, @Nullable UnaryFn fn, int columns, boolean alongB) {
         return warpgroups(dtype, fn)
                 .with("c" + columns, "TENON_COLUMNS=" + columns)
                 .with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
+    }
+
+    /**
+     * A variant of {@link #MATMUL_PARTS}.
+     *
+     * @param fn one of {@link #ROWS_FUNCTIONS}; null for none
+     * @param alongB whether the right operand lies along k
+     */
+    public static KernelVariant parts(DType dtype, @Nullable UnaryFn fn, boolean alongB) {
+        return warpgroups(dtype, fn).with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
     }
 
     /**
@@ -153,14 +207,14 @@ public final class ProductCatalog {
         KernelVariant of(DType dtype, @Nullable UnaryFn fn, int size, boolean alongB);
     }
 
-    private static List<KernelVariant> warpgroups(List<Integer> sizes, WarpgroupVariant variant) {
-        return Stream.of(DType.F16, DType.BF16)
+    private static Stream<KernelVariant> warpgroups(
+            List<DType> dtypes, List<Integer> sizes, List<Boolean> along, WarpgroupVariant variant) {
+        return dtypes.stream()
                 .flatMap(dtype -> Stream.concat(
                                 ROWS_FUNCTIONS.stream().map(Optional::of), Stream.of(Optional.<UnaryFn>empty()))
                         .flatMap(fn -> sizes.stream()
-                                .flatMap(size -> Stream.of(true, false)
-                                        .map(along -> variant.of(dtype, fn.orElse(null), size, along)))))
-                .toList();
+                                .flatMap(size ->
+                                        along.stream().map(is -> variant.of(dtype, fn.orElse(null), size, is)))));
     }
 
     /**

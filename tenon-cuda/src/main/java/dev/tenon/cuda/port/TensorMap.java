@@ -17,6 +17,9 @@ import java.util.List;
  */
 public record TensorMap(
         Element element, long address, List<Long> sizes, List<Long> strides, List<Integer> box, Swizzle swizzle) {
+    /** Of the encoded map, among a kernel's arguments. */
+    public static final int ALIGNMENT = 128;
+
     /** What address, strides and a box's rows are multiples of. */
     private static final int BYTES = 16;
 

@@ -24,7 +24,6 @@ import org.jspecify.annotations.Nullable;
 /** A convolution with channels innermost by {@code conv_wgmma}, its epilogue included. Thread-safe. */
 final class WarpgroupConv implements GpuStep {
     private static final int CAPABILITY = 90;
-    private static final int MAP_ALIGNMENT = 128;
     private static final int CHUNK = 16;
     private static final int DIMS = 2;
     private static final Set<UnaryFn> FUNCTIONS = Set.of(UnaryFn.RELU, UnaryFn.HARD_SWISH, UnaryFn.SILU);
@@ -196,8 +195,8 @@ final class WarpgroupConv implements GpuStep {
                         launch,
                         frame.arguments()
                                 .clear()
-                                .add(maps.windows, MAP_ALIGNMENT)
-                                .add(maps.weights, MAP_ALIGNMENT)
+                                .add(maps.windows, TensorMap.ALIGNMENT)
+                                .add(maps.weights, TensorMap.ALIGNMENT)
                                 .add(operands.bias() < 0 ? 0 : frame.at(operands.bias()))
                                 .add(operands.residual() < 0 ? 0 : frame.at(operands.residual()))
                                 .add(frame.at(operands.y()))

@@ -20,7 +20,6 @@ import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoWork;
-import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.tuning.Rival;
 import dev.tenon.nativelib.Switches;
@@ -239,7 +238,7 @@ public final class GpuMatMulLowering {
     /** How warpgroups make a product; null where they are not concerned. */
     private static WarpgroupProducts.@Nullable Answer warpgroups(
             MatMulChoice choice, Epilogue epilogue, DType dtype, MatMulShape shape, GpuLoweringContext context) {
-        boolean forced = context.products() == ProductForm.ROWS || context.products() == ProductForm.RING;
+        boolean forced = context.products().isOfWarpgroups();
         boolean library = switch (choice.tier()) {
             case MIXED, FUSED, BLAS -> !forced;
             case NONE, GEMV, WARPGROUPS, TENSOR_CORE, SCALAR -> false;
@@ -247,7 +246,7 @@ public final class GpuMatMulLowering {
         return switch (choice.tier()) {
             case NONE, GEMV -> null;
             case WARPGROUPS, MIXED, FUSED, BLAS, TENSOR_CORE, SCALAR ->
-                WarpgroupProducts.concerns(dtype, epilogue, library)
+                WarpgroupProducts.concerns(dtype, choice.tf32(), epilogue, library)
                         ? WarpgroupProducts.of(
                                 dtype,
                                 shape,
@@ -264,6 +263,7 @@ public final class GpuMatMulLowering {
         return choice.fused()
                 ? WarpgroupProducts.rival(
                         asked.dtype,
+                        choice.tf32(),
                         asked.shape,
                         asked.epilogue,
                         context.kernels().context().device(),
@@ -275,12 +275,14 @@ public final class GpuMatMulLowering {
     private static @Nullable Rival rival(
             MatMulChoice choice, Asked asked, WarpgroupPlan plan, GpuLoweringContext context) {
         MatMulShape shape = asked.shape;
-        Slots slots = new Slots(0, 1, asked.epilogue.bias() ? 2 : -1, -1, 3);
+        Slots slots = new Slots(0, 1, asked.epilogue.bias() ? 2 : -1, asked.epilogue.residual() ? 4 : -1, 3);
+        long results = SizeMath.product("matmul", shape.m(), shape.n());
         List<Long> bytes = Stream.of(
                         SizeMath.product("matmul", shape.m(), shape.k()),
                         SizeMath.product("matmul", shape.k(), shape.n()),
                         shape.n(),
-                        SizeMath.product("matmul", shape.m(), shape.n()))
+                        results,
+                        asked.epilogue.residual() ? results : 0)
                 .map(asked.dtype::bytesFor)
                 .toList();
         return context.rival(

@@ -101,7 +101,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         if (!library.isEmpty()) {
             passed.add(tier.word + ": " + library);
         }
-        return new MatMulChoice(Tier.WARPGROUPS, false, true, false, passed);
+        return new MatMulChoice(Tier.WARPGROUPS, false, true, tf32, passed);
     }
 
     /** The same with the reason why the tier of warpgroups does not take it. */
@@ -220,7 +220,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         return switch (offer.form) {
             case NO_TENSOR_CORES -> "TENON_CUDA_WMMA is 0";
             case PLAIN -> "the plain kernel is asked for";
-            case BY_CHOICE, FEW_ROWS, ROWS, RING, TENSOR_CORES ->
+            case BY_CHOICE, FEW_ROWS, ROWS, RING, PARTS, TENSOR_CORES ->
                 MmaPlan.refusal(dtype, shape, precision, offer.device);
         };
     }
@@ -271,7 +271,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         int soonest = GemvPlan.soonest(dtype, shape);
         return first(
                 offer.form == ProductForm.PLAIN ? "the plain kernel is asked for" : "",
-                offer.form == ProductForm.ROWS || offer.form == ProductForm.RING ? "warpgroups are asked for" : "",
+                offer.form.isOfWarpgroups() ? "warpgroups are asked for" : "",
                 weight < GEMV_WEIGHT && !isLeftOver(dtype, epilogue)
                         ? "the weight has " + weight + " bytes, less than 1 MiB"
                         : "",

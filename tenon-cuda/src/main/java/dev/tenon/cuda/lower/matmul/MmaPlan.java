@@ -42,6 +42,9 @@ record MmaPlan(Tile tile, boolean packed, int splits, long tiles, double clocks)
     /** Of the last block of a tile, which waits for the others' sums. */
     private static final double MEETING = 2500;
 
+    /** A microsecond, on an H200. */
+    private static final double CLOCKS = 1700;
+
     /** Bytes a clock that a multiprocessor takes in, alone and with all others; that memory brings to each. */
     private static final double COPY_RATE = 50;
 
@@ -168,6 +171,11 @@ record MmaPlan(Tile tile, boolean packed, int splits, long tiles, double clocks)
         double memory = elements * width / (MEMORY_RATE * multiprocessors);
         double meeting = splits == 1 ? 0 : MEETING + (each + splits) * outputs * Float.BYTES / L2_RATE;
         return Math.max(together + ENTRY, Math.max(rounds, memory + ENTRY)) + meeting;
+    }
+
+    /** Of an H200. */
+    double microseconds() {
+        return clocks / CLOCKS;
     }
 
     /** {@code matmul_wmma 128x64, 4 splits of k}. */

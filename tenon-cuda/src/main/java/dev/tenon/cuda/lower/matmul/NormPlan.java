@@ -21,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * @param microseconds that it takes by the model
  */
 record NormPlan(RingTile form, int cluster, int tiles, int clusters, int steps, double microseconds) {
-    private static final int THREADS = 384;
-    private static final int STEP = 64;
     private static final int RESERVED = 20 << 10; // what the kernel declares itself
     private static final int UNIT = 64; // columns that are stored between two steps
     /** Of a cluster, on every device. */
@@ -74,7 +72,7 @@ record NormPlan(RingTile form, int cluster, int tiles, int clusters, int steps, 
         int cluster = (int) (shape.n() / form.columns());
         int tiles = (int) Math.ceilDiv(shape.m(), (long) RingTile.ROWS);
         int clusters = Math.min(tiles, resident(cluster, multiprocessors));
-        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) STEP), form.columns() / UNIT + 1);
+        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) RingTile.step(DType.F16)), form.columns() / UNIT + 1);
         double products = form.microseconds(Math.ceilDiv(tiles, clusters), steps);
         return new NormPlan(form, cluster, tiles, clusters, steps, START + Math.max(products, memory));
     }
@@ -103,7 +101,7 @@ record NormPlan(RingTile form, int cluster, int tiles, int clusters, int steps, 
 
     /** The launch of so many clusters, which share the tiles. */
     LaunchShape shape(int count) {
-        return LaunchShape.of(cluster * Math.clamp(count, 1, tiles), THREADS)
+        return LaunchShape.of(cluster * Math.clamp(count, 1, tiles), RingTile.THREADS)
                 .withSharedBytes(form.sharedBytes())
                 .withCluster(cluster)
                 .withProgrammatic();

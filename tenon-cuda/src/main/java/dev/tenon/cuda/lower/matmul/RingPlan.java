@@ -9,59 +9,59 @@ import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.port.DeviceProperties;
 import java.util.Comparator;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How {@code matmul_wgmma} makes a product: pure arithmetic, its constants measured on an H200.
  *
  * @param form of tiles
- * @param steps of 64 elements that sums are padded to
+ * @param steps of 128 bytes of k that sums are padded to
  * @param blocks of the launch, which share the tiles
  * @param microseconds that it takes by the model
  */
 record RingPlan(RingTile form, int steps, int blocks, double microseconds) implements WarpgroupPlan {
-    private static final int THREADS = 384;
-    private static final int STEP = 64;
     private static final int RESERVED = 4096; // what the kernel declares itself
-    private static final int UNIT = 32; // columns that are stored between two steps
     private static final long LEAST_ROWS = 128;
+    private static final int MIDDLE = 192; // columns
 
     /** Microseconds of a launch, and of a block's first operands. */
     private static final double START = 3.5;
 
-    /** Tiles of so many columns; times are microseconds. */
-    private static final RingTile WIDE = new RingTile(256, 4, 0.66, 2.5, 2.5);
-
-    private static final RingTile NARROW = new RingTile(128, 6, 0.358, 2.0, 1.5);
-
     /** Why a product of whole chunks is not made so; empty where it is. */
-    static String refusal(MatMulShape shape, DeviceProperties device, boolean forced) {
+    static String refusal(DType dtype, MatMulShape shape, DeviceProperties device, boolean forced) {
         if (shape.m() < LEAST_ROWS && !forced) {
             return shape.m() + " rows; it takes " + LEAST_ROWS + " and more";
         }
         if (Math.max(shape.m(), Math.max(shape.n(), shape.k())) > Integer.MAX_VALUE / 2) {
             return "places are counted in 32 bits";
         }
-        return NARROW.sharedBytes() + RESERVED > device.sharedBytesPerBlockOptIn()
+        return RingTile.STORED_BESIDE.stream().noneMatch(form -> form.takes(dtype) && fits(form, device))
                 ? "a block has too little shared memory"
                 : "";
     }
 
-    /** The fastest plan of a product that is not refused. */
-    static RingPlan of(MatMulShape shape, DeviceProperties device) {
-        return Stream.of(WIDE, NARROW)
-                .filter(form -> form.sharedBytes() + RESERVED <= device.sharedBytesPerBlockOptIn())
-                .map(form -> of(form, shape, device.multiprocessors()))
+    private static boolean fits(RingTile form, DeviceProperties device) {
+        return form.sharedBytes() + RESERVED <= device.sharedBytesPerBlockOptIn();
+    }
+
+    /**
+     * The fastest plan of a product that is not refused.
+     *
+     * @param all whether tiles of 192 columns may be taken too
+     */
+    static RingPlan of(DType dtype, MatMulShape shape, DeviceProperties device, boolean all) {
+        return RingTile.STORED_BESIDE.stream()
+                .filter(form -> (all || form.columns() != MIDDLE) && form.takes(dtype) && fits(form, device))
+                .map(form -> of(form, dtype, shape, device.multiprocessors()))
                 .min(Comparator.comparingDouble(RingPlan::microseconds))
                 .orElseThrow();
     }
 
-    private static RingPlan of(RingTile form, MatMulShape shape, int multiprocessors) {
+    private static RingPlan of(RingTile form, DType dtype, MatMulShape shape, int multiprocessors) {
         long tiles =
                 SizeMath.product("matmul", Math.ceilDiv(shape.m(), (long) RingTile.ROWS), Math.ceilDiv(shape.n(), (long)
                         form.columns()));
-        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) STEP), form.columns() / UNIT + 1);
+        int steps = form.steps(dtype, shape.k());
         double time = START + form.microseconds(Math.ceilDiv(tiles, multiprocessors), steps);
         return new RingPlan(form, steps, (int) Math.min(tiles, multiprocessors), time);
     }
@@ -83,7 +83,12 @@ record RingPlan(RingTile form, int steps, int blocks, double microseconds) imple
 
     @Override
     public int threads() {
-        return THREADS;
+        return RingTile.THREADS;
+    }
+
+    @Override
+    public int rightRows() {
+        return form.columns() % BOX == 0 ? BOX : BOX / 2;
     }
 
     @Override

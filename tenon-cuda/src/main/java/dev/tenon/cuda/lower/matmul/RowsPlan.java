@@ -39,7 +39,10 @@ record RowsPlan(int steps, int groups, int blocks, int sharedBytes, double micro
     private static final double PLAIN_TILE = 2.75;
 
     /** Why a product of whole chunks is not made so; empty where it is. */
-    static String refusal(MatMulShape shape, boolean forced) {
+    static String refusal(DType dtype, MatMulShape shape, boolean forced) {
+        if (dtype == DType.F32) {
+            return "it takes f16 and bf16";
+        }
         int most = ProductCatalog.ROWS_STEPS.getLast() * STEP;
         if (shape.k() > most) {
             return "sums of " + shape.k() + " elements; it takes at most " + most;

@@ -9,37 +9,20 @@ import dev.tenon.cuda.lower.matmul.GpuMatMulLowering.Slots;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.LaunchShape;
 import dev.tenon.cuda.port.TensorMap;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** A product by a kernel of warpgroups, with its activation where there is one. Thread-safe. */
 final class WarpgroupMatMul implements GpuStep {
-    static final int MAP_ALIGNMENT = 128;
-
-    /** Rows of a box of the left operand. */
-    static final int TILE = 128;
-
-    /** Elements of a box's row. */
+    /** Rows of a box of a right operand across k. */
     static final int HALF = 64;
 
     private final String tier;
     private final List<String> passedOver;
-    private final Kernel kernel;
-    private final LaunchShape launch;
-    private final GpuContext device;
-    private final DType dtype;
-    private final MatMulShape shape;
-    private final @Nullable Unary function;
-    private final int detail;
-    private final Slots slots;
-    /** Of the last addresses: those of a session stay as they are. */
-    private volatile @Nullable Maps last;
-
-    private record Maps(long a, long b, MemorySegment left, MemorySegment right) {}
+    private final PreparedLaunch work;
 
     WarpgroupMatMul(
             MatMulChoice choice,
@@ -51,64 +34,57 @@ final class WarpgroupMatMul implements GpuStep {
             GpuLoweringContext context) {
         this.tier = choice.text(dtype, epilogue, plan.text());
         this.passedOver = choice.passedOver();
-        this.device = context.kernels().context();
-        this.dtype = dtype;
-        this.shape = shape;
-        this.function = epilogue.activation();
-        this.detail = plan.detail();
-        this.slots = slots;
-        this.launch = LaunchShape.of(plan.blocks(), plan.threads())
-                .withSharedBytes(plan.sharedBytes())
-                .withProgrammatic();
-        this.kernel = context.kernels()
+        Unary function = epilogue.activation();
+        GpuContext device = context.kernels().context();
+        Kernel kernel = context.kernels()
                 .kernel(
                         plan.file(),
                         plan.kernel(),
                         plan.variant(dtype, function == null ? null : function.fn(), shape.transposeB()),
                         plan.sharedBytes());
+        LaunchShape launch = LaunchShape.of(plan.blocks(), plan.threads())
+                .withSharedBytes(plan.sharedBytes())
+                .withCluster(plan.cluster())
+                .withProgrammatic();
+        PreparedLaunch.Builder work = PreparedLaunch.of(kernel, launch)
+                .map(slots.a(), device, at -> map(dtype, at, shape.k(), shape.m(), plan.leftRows()))
+                .map(
+                        slots.b(),
+                        device,
+                        at -> shape.transposeB()
+                                ? map(dtype, at, shape.k(), shape.n(), plan.rightRows())
+                                : map(dtype, at, shape.n(), shape.k(), HALF))
+                .value(slots.bias())
+                .value(slots.y())
+                .addAll(shape.m(), shape.n())
+                .add(plan.detail())
+                .compute(DType.F32, function == null ? 0 : function.alpha())
+                .compute(DType.F32, function == null ? 0 : function.beta());
+        this.work = (plan.takesResidual() ? work.value(slots.residual()) : work).build();
     }
 
     @Override
     public void enqueue(GpuFrame frame) {
-        Maps maps = maps(frame.at(slots.a()), frame.at(slots.b()));
-        frame.stream()
-                .launch(
-                        kernel.function(),
-                        launch,
-                        frame.arguments()
-                                .clear()
-                                .add(maps.left, MAP_ALIGNMENT)
-                                .add(maps.right, MAP_ALIGNMENT)
-                                .add(Slots.at(frame, slots.bias()))
-                                .add(frame.at(slots.y()))
-                                .add(shape.m())
-                                .add(shape.n())
-                                .add(detail)
-                                .add(function == null ? 0.0f : (float) function.alpha())
-                                .add(function == null ? 0.0f : (float) function.beta()));
+        work.enqueue(frame);
     }
 
-    private Maps maps(long a, long b) {
-        Maps found = last;
-        if (found == null || found.a != a || found.b != b) {
-            TensorMap right = shape.transposeB()
-                    ? map(dtype, b, shape.k(), shape.n(), TILE)
-                    : map(dtype, b, shape.n(), shape.k(), HALF);
-            found = new Maps(a, b, device.encode(map(dtype, a, shape.k(), shape.m(), TILE)), device.encode(right));
-            last = found;
-        }
-        return found;
-    }
-
-    /** A dense matrix in boxes of {@code height} rows of 64 elements. */
+    /** A dense matrix in boxes of {@code height} rows of 128 bytes; f32 is rounded to TF32. */
     static TensorMap map(DType dtype, long address, long columns, long rows, int height) {
         return new TensorMap(
-                dtype == DType.F16 ? TensorMap.Element.F16 : TensorMap.Element.BF16,
+                element(dtype),
                 address,
                 List.of(columns, rows),
                 List.of(dtype.bytesFor(columns)),
-                List.of(HALF, height),
+                List.of(RingTile.step(dtype), height),
                 TensorMap.Swizzle.BYTES_128);
+    }
+
+    static TensorMap.Element element(DType dtype) {
+        return switch (dtype) {
+            case F16 -> TensorMap.Element.F16;
+            case BF16 -> TensorMap.Element.BF16;
+            default -> TensorMap.Element.TF32;
+        };
     }
 
     @Override

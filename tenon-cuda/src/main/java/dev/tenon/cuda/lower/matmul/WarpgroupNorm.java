@@ -13,6 +13,7 @@ import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.LaunchShape;
+import dev.tenon.cuda.port.TensorMap;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -69,9 +70,9 @@ final class WarpgroupNorm implements GpuStep {
                         launch(),
                         frame.arguments()
                                 .clear()
-                                .add(maps.left, WarpgroupMatMul.MAP_ALIGNMENT)
-                                .add(maps.right, WarpgroupMatMul.MAP_ALIGNMENT)
-                                .add(maps.added, WarpgroupMatMul.MAP_ALIGNMENT)
+                                .add(maps.left, TensorMap.ALIGNMENT)
+                                .add(maps.right, TensorMap.ALIGNMENT)
+                                .add(maps.added, TensorMap.ALIGNMENT)
                                 .add(Slots.at(frame, slots.bias()))
                                 .add(frame.at(scale))
                                 .add(Slots.at(frame, shift))
@@ -101,9 +102,9 @@ final class WarpgroupNorm implements GpuStep {
     private Maps maps(long a, long b, long residual) {
         Maps found = last;
         if (found == null || found.a != a || found.b != b || found.residual != residual) {
-            MemorySegment left = map(a, shape.k(), shape.m(), WarpgroupMatMul.TILE);
+            MemorySegment left = map(a, shape.k(), shape.m(), WarpgroupPlan.BOX);
             MemorySegment right = map(b, shape.k(), shape.n(), WarpgroupMatMul.HALF);
-            MemorySegment added = residual == 0 ? left : map(residual, shape.n(), shape.m(), WarpgroupMatMul.TILE);
+            MemorySegment added = residual == 0 ? left : map(residual, shape.n(), shape.m(), WarpgroupPlan.BOX);
             found = new Maps(a, b, residual, left, right, added);
             last = found;
         }

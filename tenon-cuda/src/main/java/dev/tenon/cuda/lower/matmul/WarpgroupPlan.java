@@ -7,7 +7,10 @@ import dev.tenon.cuda.kernel.KernelVariant;
 import org.jspecify.annotations.Nullable;
 
 /** How a kernel of warpgroups makes a product: its launch, and how long that takes by a model. */
-sealed interface WarpgroupPlan permits RowsPlan, RingPlan {
+sealed interface WarpgroupPlan permits RowsPlan, RingPlan, PartsPlan {
+    /** Rows of most boxes that the copy engine fetches. */
+    int BOX = 128;
+
     KernelFile file();
 
     /** The kernel's name. */
@@ -19,6 +22,26 @@ sealed interface WarpgroupPlan permits RowsPlan, RingPlan {
     int blocks();
 
     int threads();
+
+    /** Blocks of a cluster; 1 for none. */
+    default int cluster() {
+        return 1;
+    }
+
+    /** Rows of a box of the left operand. */
+    default int leftRows() {
+        return BOX;
+    }
+
+    /** Rows of a box of a right operand that lies along k. */
+    default int rightRows() {
+        return BOX;
+    }
+
+    /** Whether its kernel adds a residual, behind the function. */
+    default boolean takesResidual() {
+        return false;
+    }
 
     /** Dynamic shared memory of a block. */
     int sharedBytes();

@@ -2,19 +2,26 @@ package dev.tenon.cuda.lower.step;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.cuda.kernel.Kernel;
+import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
+import dev.tenon.cuda.port.TensorMap;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 
-/** A kernel, the shape of its launch, and where each of its arguments comes from in a frame. Immutable. */
+/** A kernel, the shape of its launch, and where each of its arguments comes from in a frame. Thread-safe. */
 public final class PreparedLaunch implements LaunchStep.Work {
     /** Puts one argument into the slab. */
     @FunctionalInterface
     private interface Argument {
         void add(GpuFrame frame, KernelArguments arguments);
     }
+
+    private record Encoded(long address, MemorySegment map) {}
 
     private final Kernel kernel;
     private final LaunchShape shape;
@@ -60,6 +67,20 @@ public final class PreparedLaunch implements LaunchStep.Work {
         /** The address of a value; the null pointer for a negative slot. */
         public Builder value(int slot) {
             return slot < 0 ? none() : argument((frame, slab) -> slab.add(frame.at(slot)));
+        }
+
+        /** How bulk copies see a value, as a device encodes it: anew where its address is not that of before. */
+        public Builder map(int slot, GpuContext device, LongFunction<TensorMap> at) {
+            AtomicReference<@Nullable Encoded> last = new AtomicReference<>();
+            return argument((frame, slab) -> {
+                long address = frame.at(slot);
+                Encoded found = last.get();
+                if (found == null || found.address != address) {
+                    found = new Encoded(address, device.encode(at.apply(address)));
+                    last.set(found);
+                }
+                slab.add(found.map, TensorMap.ALIGNMENT);
+            });
         }
 
         /** An address in a value, in bytes from its start; the null pointer for a negative slot. */

@@ -12,12 +12,19 @@ public enum ProductForm {
     ROWS,
     /** That of warpgroups for sums of any length wherever it can, even if a library is there. */
     RING,
+    /** That of warpgroups whose blocks share sums wherever it can, even if a library is there. */
+    PARTS,
     /** That on tensor cores wherever it can, even if a library is there. */
     TENSOR_CORES,
     /** By choice, without tensor cores. */
     NO_TENSOR_CORES,
     /** The plain one wherever no library makes the product. */
     PLAIN;
+
+    /** Whether one of the kernels of warpgroups is asked for. */
+    public boolean isOfWarpgroups() {
+        return this == ROWS || this == RING || this == PARTS;
+    }
 
     private static final String VARIABLE = "TENON_CUDA_WMMA";
 

@@ -1,23 +1,27 @@
-// y = fn(a b + bias) by products of warpgroups (sm_90a): blocks stay and go over tiles of 128 rows and COLUMNS columns, whose parts of 64 elements
+// y = fn(a b + bias) by products of warpgroups (sm_90a): blocks stay and go over tiles of 128 rows and COLUMNS columns, whose parts of 128 bytes
 // of k pass through a ring. The copy engine fetches, asked by one thread of the first warpgroup, which runs ahead into the next tile. The two others
-// make 64 rows each. A tile's sums are rounded with their bias and kept in half the registers; the function is applied and results are stored while
+// make 64 rows each. A tile's sums with their bias are kept, halves rounded in half the registers; the function is applied and results are stored while
 // the tensor cores make the next tile, 32 columns a step. Behind 768 elements of k and gelu that takes 7 us a tile, one after the other 12.
 //
-// a [m,k], y [m,n], rows on 16-byte boundaries; b [n,k] (ALONG_B) or [k,n], likewise; bias [n] may be null. fn takes p0 and p1. Sums in f32; with a
-// function two roundings, before it and behind it.
+// a [m,k], y [m,n], rows on 16-byte boundaries; b [n,k] (ALONG_B) or [k,n], likewise; bias [n] may be null. fn takes p0 and p1. Sums in f32; halves
+// with a function are rounded twice, before it and behind it.
 //
-// Launch: 384 threads; any number of blocks; steps: parts of 64 elements that cover k, at least COLUMNS / 32 + 1. Dynamic shared memory: 1024 bytes and STAGES (128 + COLUMNS) 128.
-// left: boxes of 128 rows of a, 64 elements each. right: boxes of b, of 128 rows of 64 elements, or of 64 rows of 64 elements.
-// Variants: TENON_T one of f16, bf16; TENON_FN a function; TENON_COLUMNS 128 or 256; TENON_ALONG_B. Compiled for sm_90a alone.
+// Launch: 384 threads; any number of blocks; steps: parts of 128 bytes that cover k, at least COLUMNS / 32 + 1. Dynamic shared memory: 1024 bytes and
+// STAGES (128 + COLUMNS) 128.
+// left: boxes of 128 rows of a, 128 bytes each. right: boxes of b, of 128 rows of 128 bytes (ALONG_B; of 64 for 192 columns), or of 64 rows of 64 elements.
+// Variants: TENON_T one of f16, bf16, float (TF32, ALONG_B, at most 192 columns); TENON_FN a function; TENON_COLUMNS 128, 192 or 256; TENON_ALONG_B. Compiled for
+// sm_90a alone.
+#include "kept_tile.cuh"
 #include "product_ring.cuh"
 #include "short_fn.cuh"
 
 typedef TENON_T T;
 constexpr bool ALONG_B = TENON_ALONG_B;
 constexpr int COLUMNS = TENON_COLUMNS;
-constexpr int STAGES = COLUMNS == 256 ? 4 : 6;
+constexpr int STAGES = COLUMNS == 256 ? 4 : COLUMNS == 192 ? 5 : 6;
 constexpr int ROWS = 128;
-constexpr int GROUP = 128;  // threads of a warpgroup
+constexpr int BOX = ALONG_B && COLUMNS % 128 == 0 ? 128 : 64;  // columns of b
+constexpr int GROUP = 128;                                     // threads of a warpgroup
 constexpr int THREADS = 3 * GROUP;
 constexpr int UNITS = COLUMNS / 32;  // stored one a step
 constexpr int BAND = 8;              // tiles one above the other that are made at a time, so that what they read stays in the L2
@@ -61,51 +65,23 @@ struct Walk {
 __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& right, const Problem& problem, const Ring& ring) {
     Ring::Place place;
     for (Walk walk(problem); walk.there(); walk.next()) {
-        for (int step = 0; step < problem.steps; step++) ring.fetch<ALONG_B ? 128 : 64>(left, right, step, walk.row0, walk.column0, place);
+        for (int step = 0; step < problem.steps; step++) ring.fetch<BOX>(left, right, step, walk.row0, walk.column0, place);
     }
 }
 
-// Sums with their bias, rounded: two columns a word.
-__device__ __forceinline__ void keep(u32 (&kept)[COLUMNS / 8][2], const float (&sums)[COLUMNS / 8][4], const float* biases) {
-    const float* add = biases + threadIdx.x % 4 * 2;
-#pragma unroll
-    for (int j = 0; j < COLUMNS / 8; j++) {
-        float2 two = *reinterpret_cast<const float2*>(add + j * 8);
-#pragma unroll
-        for (int i = 0; i < 2; i++) kept[j][i] = to_pair(sums[j][2 * i] + two.x, sums[j][2 * i + 1] + two.y, T());
-    }
-}
-
-__device__ __forceinline__ u32 finished(u32 word, const Problem& problem) {
-    if (TENON_FN == 0) return word;
-    const T* both = reinterpret_cast<const T*>(&word);
-    return to_pair(ShortFn<T, TENON_FN>::of(to_compute(both[0]), problem.p0, problem.p1),
-                   ShortFn<T, TENON_FN>::of(to_compute(both[1]), problem.p0, problem.p1), T());
-}
-
-// Finishes and stores 32 columns of a warp's 16 rows; `row` is this lane's first, the other is 8 after it. The branch is the same for all lanes, and
-// more than a short cut: without it the compiler spreads the function over the products before it, which then wait for it.
-__device__ __forceinline__ void store(const Problem& problem, const u32 (&kept)[COLUMNS / 8][2], int unit, int row, int column0) {
-    if (column0 + unit * 32 >= problem.n) return;
-    int column = column0 + unit * 32 + static_cast<int>(threadIdx.x) % 4 * 8;
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        u32 words[4];
-#pragma unroll
-        for (int j = 0; j < 4; j++) words[j] = finished(kept[unit * 4 + j][i], problem);
-        transpose_4(words);
-        int r = row + i * 8;
-        if (r < problem.m && column < problem.n) store_16(problem.y + static_cast<i64>(r) * problem.n + column, words);
-    }
+__device__ __forceinline__ KeptPair<T> finished(KeptPair<T> kept, const Problem& problem) {
+    if (TENON_FN == 0) return kept;
+    float2 two = kept.get();
+    kept.keep({ShortFn<T, TENON_FN>::of(two.x, problem.p0, problem.p1), ShortFn<T, TENON_FN>::of(two.y, problem.p0, problem.p1)});
+    return kept;
 }
 
 __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring, float (&biases)[2][COLUMNS]) {
     int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP - 1, 0);  // the same for all, which the compiler cannot know
     int thread = static_cast<int>(threadIdx.x) - GROUP;
     float sums[COLUMNS / 8][4];
-    u32 kept[COLUMNS / 8][2] = {};
-    int row = 0;  // of what is kept: nothing yet
-    int column = problem.n;
+    KeptTile<T, COLUMNS> kept(problem.m, problem.n);
+    auto finish = [&](KeptPair<T> pair) { return finished(pair, problem); };
     Ring::Place place;
     int turn = 0;
     for (Walk walk(problem); walk.there(); walk.next()) {
@@ -117,7 +93,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
             ring.multiply<false>(sums, place, own);
-            store(problem, kept, unit, row, column);
+            kept.store(problem.y, problem.n, unit, finish);
             ring.pass_on(place, before);
         }
         if (thread < COLUMNS) biases[turn][thread] = bias;
@@ -128,13 +104,15 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
             ring.pass_on(place, before);
         }
         ring.finish(before);
-        keep(kept, sums, biases[turn]);
-        row = walk.row0 + own * 64 + thread / 32 % 4 * 16 + thread % 32 / 4;
-        column = walk.column0;
+        const float* add = biases[turn] + threadIdx.x % 4 * 2;
+        kept.keep(walk.row0 + own * 64, walk.column0, [&](int j, int i) {
+            float2 two = *reinterpret_cast<const float2*>(add + j * 8);
+            return float2{sums[j][2 * i] + two.x, sums[j][2 * i + 1] + two.y};
+        });
         turn ^= 1;
     }
 #pragma unroll
-    for (int unit = 0; unit < UNITS; unit++) store(problem, kept, unit, row, column);
+    for (int unit = 0; unit < UNITS; unit++) kept.store(problem.y, problem.n, unit, finish);
 }
 #endif
 

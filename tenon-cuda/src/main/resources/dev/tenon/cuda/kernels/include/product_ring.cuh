@@ -1,18 +1,18 @@
-// The main loop of products of two warpgroups: 128 rows of a times COLUMNS columns of b, whose parts of 64 elements of k pass through a ring in
-// shared memory. One thread fetches; each warpgroup multiplies 64 rows.
+// The main loop of products of warpgroups: ROWS rows of a times COLUMNS columns of b, whose parts of 128 bytes of k pass through a ring in shared
+// memory. One thread fetches; each warpgroup multiplies 64 rows. Of float, operands are TF32, and b lies along k.
 #pragma once
 #include "wgmma.cuh"
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
-template <typename T, int COLUMNS, int STAGES, bool ALONG_B>
+template <typename T, int COLUMNS, int STAGES, bool ALONG_B, int ROWS = 128>
 struct ProductRing {
-    static constexpr int ROWS = 128;
     static constexpr int GROUP = 128;  // threads of a warpgroup
-    static constexpr int DEPTH = 64;   // elements of k, per step
-    static constexpr int LEFT = ROWS * DEPTH * 2;
-    static constexpr int RIGHT = COLUMNS * DEPTH * 2;
+    static constexpr int LINE = 128;   // bytes of k, per step
+    static constexpr int DEPTH = LINE / sizeof(T);
+    static constexpr int LEFT = ROWS * LINE;
+    static constexpr int RIGHT = COLUMNS * LINE;
     static constexpr int STAGE = LEFT + RIGHT;
-    static constexpr int ATOM = 64 * DEPTH * 2;  // of 64 columns of b, or 64 rows of a
+    static constexpr int ATOM = 64 * LINE;  // of 64 columns of b, or 64 rows of a
 
     using Place = RingPlace<STAGES>;
 
@@ -26,13 +26,14 @@ struct ProductRing {
     __device__ __forceinline__ void start() const {
         for (int i = 0; i < STAGES; i++) {
             start_barrier(full(i), 1);
-            start_barrier(free(i), 2);
+            start_barrier(free(i), ROWS / 64);
         }
     }
 
     // Fetches the parts of a and b at one step; BOX: columns of a box of b.
     template <int BOX>
     __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& right, int step, int row0, int column0, Place& place) const {
+        static_assert(COLUMNS % BOX == 0, "boxes fill the stage");
         await_phase(free(place.stage), place.parity ^ 1);
         u32 barrier = full(place.stage);
         u32 to = ring + place.stage * STAGE;
@@ -41,14 +42,15 @@ struct ProductRing {
 #pragma unroll
         for (int column = 0; column < COLUMNS; column += BOX) {
             int x = column0 + column;
-            copy_box(to + LEFT + column * DEPTH * 2, right, ALONG_B ? step * DEPTH : x, ALONG_B ? x : step * DEPTH, barrier);
+            copy_box(to + LEFT + column * LINE, right, ALONG_B ? step * DEPTH : x, ALONG_B ? x : step * DEPTH, barrier);
         }
         place.next();
     }
 
-    // Descriptors differ in their first word alone: units of 16 bytes may be added to it.
+    // Descriptors differ in their first word alone: units of 16 bytes may be added to it. In a cluster an address has the block's number in its
+    // upper bits, where a descriptor has the distance of atoms.
     static __device__ __forceinline__ u64 operand(u32 address) {
-        return static_cast<u64>(1024u >> 4 | 1u << 30) << 32 | static_cast<u32>(ATOM >> 4) << 16 | address >> 4;
+        return static_cast<u64>(1024u >> 4 | 1u << 30) << 32 | static_cast<u32>(ATOM >> 4) << 16 | (address & 0x3ffff) >> 4;
     }
 
     // Begins the products of a step, once its operands are there; `own`: the warpgroup's number, 0 or 1.
@@ -59,9 +61,9 @@ struct ProductRing {
         u32 b = ring + place.stage * STAGE + LEFT;
         begin_products();
 #pragma unroll
-        for (int k = 0; k < DEPTH; k += 16) {
-            u64 left = operand(a + k * 2);
-            u64 right = operand(b + (ALONG_B ? k * 2 : k * 128));
+        for (int k = 0; k < LINE; k += 32) {
+            u64 left = operand(a + k);
+            u64 right = operand(b + (ALONG_B ? k : k / 2 * LINE));
             if (FIRST && k == 0) {
                 fresh_warpgroup_product<ALONG_B>(sums, left, right, T());
             } else {

@@ -90,6 +90,7 @@ TENON_PRODUCT(bf16, "bf16", 256, 128, 128, 129, 130, 131)
 
 TENON_PRODUCT_OF_TF32(64, 32, 32, 33)
 TENON_PRODUCT_OF_TF32(128, 64, 64, 65)
+TENON_PRODUCT_OF_TF32(192, 96, 96, 97)
 TENON_PRODUCT_OF_TF32(256, 128, 128, 129)
 
 // The same with the left operand in registers, in the layout of mma; the right one lies across its depth.
@@ -116,12 +117,26 @@ TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 128, 64, 64, 65, 66, 67, 68)
                      : "l"(a), "l"(b), "n"(ALONG_B ? 0 : 1));                                                                             \
     }
 
+TENON_FRESH_PRODUCT(f16, "f16", 64, 32, 32, 33, 34)
+TENON_FRESH_PRODUCT(bf16, "bf16", 64, 32, 32, 33, 34)
 TENON_FRESH_PRODUCT(f16, "f16", 128, 64, 64, 65, 66)
 TENON_FRESH_PRODUCT(bf16, "bf16", 128, 64, 64, 65, 66)
 TENON_FRESH_PRODUCT(f16, "f16", 192, 96, 96, 97, 98)
 TENON_FRESH_PRODUCT(bf16, "bf16", 192, 96, 96, 97, 98)
 TENON_FRESH_PRODUCT(f16, "f16", 256, 128, 128, 129, 130)
 TENON_FRESH_PRODUCT(bf16, "bf16", 256, 128, 128, 129, 130)
+
+#define TENON_FRESH_PRODUCT_OF_TF32(N, count, a0, b0)                                                                                     \
+    template <bool ALONG_B = true>                                                                                                        \
+    __device__ __forceinline__ void fresh_warpgroup_product(float (&d)[N / 8][4], u64 a, u64 b, float) {                                  \
+        static_assert(ALONG_B, "as the instruction has it");                                                                              \
+        asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k8.f32.tf32.tf32 {" TENON_LIST_##count "}, %" #a0 ", %" #b0 ", 0, 1, 1;"      \
+                     : TENON_REGISTERS_##count(d, 0)                                                                                      \
+                     : "l"(a), "l"(b));                                                                                                   \
+    }
+
+TENON_FRESH_PRODUCT_OF_TF32(128, 64, 64, 65)
+TENON_FRESH_PRODUCT_OF_TF32(192, 96, 96, 97)
 
 __device__ __forceinline__ u32 load_shared(u32 shared) {
     u32 word;
@@ -144,6 +159,9 @@ struct RingPlace {
         while (stage >= STAGES) stage -= STAGES, parity ^= 1;
     }
 };
+
+// Brings a map to where the copy engine looks for it.
+__device__ __forceinline__ void prefetch_map(const TensorMap& map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
 
 // Copies the map's box whose first element is (column, row) to shared memory, zeros for what lies outside the matrix; done when the barrier
 // has its bytes. Asked for by one thread. Barriers are shown to the copy engine first.

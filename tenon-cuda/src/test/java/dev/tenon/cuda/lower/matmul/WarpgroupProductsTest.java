@@ -29,22 +29,26 @@ class WarpgroupProductsTest {
 
     @Test
     void activationsOfHalvesAreConcerned() {
-        assertThat(WarpgroupProducts.concerns(DType.F16, GELU, true)).isTrue();
-        assertThat(WarpgroupProducts.concerns(DType.F32, GELU, false)).isFalse();
-        assertThat(WarpgroupProducts.concerns(DType.BF16, Epilogue.NONE, true)).isFalse();
+        assertThat(WarpgroupProducts.concerns(DType.F16, false, GELU, true)).isTrue();
+        assertThat(WarpgroupProducts.concerns(DType.F32, false, GELU, false)).isFalse();
+        assertThat(WarpgroupProducts.concerns(DType.F32, true, GELU, true)).isTrue();
+        assertThat(WarpgroupProducts.concerns(DType.F64, false, GELU, false)).isFalse();
+        assertThat(WarpgroupProducts.concerns(DType.BF16, false, Epilogue.NONE, true))
+                .isFalse();
         assertThat(WarpgroupProducts.concerns(
-                        DType.F16, new Epilogue(true, Unary.of(UnaryFn.RELU), false, false), false))
+                        DType.F16, false, new Epilogue(true, Unary.of(UnaryFn.RELU), false, false), false))
                 .isFalse();
     }
 
     @Test
     void plainProductsAreConcernedWhereNoLibraryMakesThem() {
-        assertThat(WarpgroupProducts.concerns(DType.F16, Epilogue.NONE, false)).isTrue();
+        assertThat(WarpgroupProducts.concerns(DType.F16, false, Epilogue.NONE, false))
+                .isTrue();
         Epilogue bias = new Epilogue(true, null, false, false);
         assertThat(WarpgroupProducts.of(DType.F16, shape(32768, 1152, 384), bias, H200, true, ProductForm.BY_CHOICE)
                         .refusal())
                 .isEmpty();
-        assertThat(WarpgroupProducts.of(DType.F16, shape(512, 384, 384), bias, H200, true, ProductForm.BY_CHOICE)
+        assertThat(WarpgroupProducts.of(DType.F16, shape(2048, 384, 64), bias, H200, true, ProductForm.BY_CHOICE)
                         .refusal())
                 .contains("other tiles");
     }
@@ -93,12 +97,44 @@ class WarpgroupProductsTest {
                 .isNull();
         assertThat(rival(DType.F16, shape(32768, 3072, 768), bias.withResidual(), ProductForm.BY_CHOICE))
                 .isNull();
-        assertThat(rival(DType.F16, shape(128, 128, 8192), bias, ProductForm.BY_CHOICE))
+        assertThat(rival(DType.F16, shape(128, 768, 3072), bias, ProductForm.BY_CHOICE))
+                .isNotNull();
+        assertThat(rival(DType.F16, shape(100, 65536, 256), bias, ProductForm.BY_CHOICE))
                 .isNull();
     }
 
     private static @Nullable WarpgroupPlan rival(DType dtype, MatMulShape shape, Epilogue epilogue, ProductForm form) {
-        return WarpgroupProducts.rival(dtype, shape, epilogue, H200, true, form);
+        return WarpgroupProducts.rival(dtype, false, shape, epilogue, H200, true, form);
+    }
+
+    @Test
+    void tf32LiesAlongKInTilesWhoseSumsThreadsKeep() {
+        MatMulShape along = MatMulShape.of(Shape.of(32768, 768), Shape.of(3072, 768), false, true);
+        WarpgroupProducts.Answer answer = WarpgroupProducts.of(DType.F32, along, GELU, H200, true, ProductForm.RING);
+        assertThat(answer.refusal()).isEmpty();
+        WarpgroupPlan plan = answer.plan();
+        assertThat(plan).isNotNull();
+        assertThat(plan.text()).isEqualTo("matmul_wgmma, tiles of 128x192");
+        assertThat(plan.detail()).isEqualTo(24);
+        assertThat(plan.rightRows()).isEqualTo(64);
+        assertThat(WarpgroupProducts.of(DType.F32, shape(32768, 3072, 768), GELU, H200, true, ProductForm.RING)
+                        .refusal())
+                .isEqualTo("TF32 operands lie along k");
+    }
+
+    @Test
+    void fewTilesAreSharedByBlocks() {
+        WarpgroupPlan gelu = WarpgroupProducts.of(
+                        DType.F16, shape(128, 3072, 768), GELU, H200, true, ProductForm.BY_CHOICE)
+                .plan();
+        assertThat(gelu).isNotNull();
+        assertThat(gelu.text()).isEqualTo("matmul_parts");
+        assertThat(gelu.blocks()).isEqualTo(96);
+        PartsPlan deep = PartsPlan.of(shape(128, 768, 3072), H200);
+        assertThat(deep.text()).isEqualTo("matmul_parts, 4 parts of k");
+        assertThat(deep.blocks()).isEqualTo(96);
+        assertThat(deep.cluster()).isEqualTo(4);
+        assertThat(deep.leftRows()).isEqualTo(64);
     }
 
     @Test
@@ -123,11 +159,12 @@ class WarpgroupProductsTest {
 
     @Test
     void refusalsNameTheReason() {
-        assertThat(refusal(shape(100, 3072, 768)))
+        assertThat(WarpgroupProducts.of(DType.F16, shape(100, 3072, 768), GELU, H200, true, ProductForm.ROWS)
+                        .refusal())
                 .contains("matmul_rows: sums of 768 elements")
-                .contains("matmul_wgmma: 100 rows");
-        assertThat(refusal(shape(4096, 3072, 769))).contains("both in eights");
-        assertThat(refusal(shape(512, 1536, 384))).contains("us by the model");
+                .contains("matmul_wgmma: others are asked for");
+        assertThat(refusal(shape(4096, 3072, 769))).contains("it takes multiples of 8");
+        assertThat(refusal(shape(2048, 768, 64))).contains("us by the model");
         assertThat(WarpgroupProducts.of(DType.F16, shape(32768, 1536, 384), GELU, H200, false, ProductForm.BY_CHOICE)
                         .refusal())
                 .isEqualTo("no compiler for sm_90a");

@@ -1,0 +1,175 @@
+package dev.tenon.cpu.reduce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.op.reduction.ArgReduce;
+import dev.tenon.core.ir.op.reduction.Reduce;
+import dev.tenon.core.testkit.Seeded;
+import dev.tenon.cpu.OneNode;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Long rows and columns: float64 sums beside, and the same bits for any number of workers. */
+class LongReductionsTest {
+    private static final int LONG = (1 << 18) + 77;
+
+    private static NdArray same(Op op, NdArray x) {
+        NdArray one = OneNode.of(op, x).run().getFirst();
+        for (int threads : new int[] {2, 5}) {
+            NdArray several = OneNode.of(op, x).threads(threads).run().getFirst();
+            for (int i = 0; i < one.size(); i++) {
+                assertThat(Double.doubleToRawLongBits(several.get(i)))
+                        .as(op + ", element " + i + ", " + threads + " threads")
+                        .isEqualTo(Double.doubleToRawLongBits(one.get(i)));
+            }
+        }
+        return one;
+    }
+
+    /** The reduction of elements {@code step} apart. */
+    private static double reference(ReduceFn fn, NdArray x, int first, int step, int count) {
+        double max = Double.NEGATIVE_INFINITY;
+        for (int i = 0; i < count; i++) {
+            max = Math.max(max, x.get(first + i * step));
+        }
+        double running = Fold.start(fn);
+        for (int i = 0; i < count; i++) {
+            running = Fold.join(fn, running, x.get(first + i * step), max);
+        }
+        return Fold.finish(fn, running, count, max);
+    }
+
+    private static NdArray numbers(DType dtype, ReduceFn fn, long... sizes) {
+        NdArray x = new Seeded(fn.ordinal()).floats(dtype, -1, 1, sizes);
+        for (int i = 0; i < x.size(); i++) {
+            switch (fn) {
+                case PROD -> x.set(i, 1 + x.get(i) / 1024);
+                case LOG_SUM -> x.set(i, x.get(i) + 1.5);
+                case SUM, MEAN, MAX, MIN, L1, L2, LOG_SUM_EXP, SUM_SQUARE, ANY, ALL -> {}
+            }
+        }
+        return x;
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = ReduceFn.class,
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"ANY", "ALL"})
+    void rows(ReduceFn fn) {
+        for (DType dtype : List.of(DType.F32, DType.BF16)) {
+            NdArray x = numbers(dtype, fn, 3, LONG);
+            if (fn == ReduceFn.PROD && dtype != DType.F32) {
+                continue; // whose numbers near 1 are too few
+            }
+            NdArray y = same(new Reduce(fn, List.of(1), false), x);
+            double error = dtype == DType.F32 ? 4e-5 : 0x1p-7;
+            for (int row = 0; row < 3; row++) {
+                double wanted = reference(fn, x, row * LONG, 1, LONG);
+                assertThat(y.get(row)).isCloseTo(wanted, within(error * (1 + Math.abs(wanted))));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = ReduceFn.class,
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"ANY", "ALL"})
+    void rowsWithoutANumberAreNotOthers(ReduceFn fn) {
+        NdArray x = numbers(DType.F32, fn, 3, LONG);
+        x.set(LONG + 65_536, Double.NaN);
+        x.set(2 * LONG + 99_999, Double.POSITIVE_INFINITY);
+        NdArray y = same(new Reduce(fn, List.of(1), false), x);
+        assertThat(y.get(0)).isFinite();
+        assertThat(y.get(1)).isNaN();
+        assertThat(y.get(2)).isEqualTo(reference(fn, x, 2 * LONG, 1, LONG), within(1e-3));
+    }
+
+    /** Two columns and more than a tile has; chunks of rows, and rows that are left. */
+    @ParameterizedTest
+    @EnumSource(
+            value = ReduceFn.class,
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"ANY", "ALL"})
+    void columns(ReduceFn fn) {
+        for (int columns : new int[] {2, 3, 37, 700, 1025}) {
+            int rows = (1 << 20) / columns + 1;
+            for (DType dtype : List.of(DType.F32, DType.F16)) {
+                if (fn == ReduceFn.PROD && dtype != DType.F32) {
+                    continue; // whose numbers near 1 are too few
+                }
+                NdArray x = numbers(dtype, fn, rows, columns);
+                x.set(columns + 1, Double.NaN);
+                NdArray y = same(new Reduce(fn, List.of(0), false), x);
+                double error = dtype == DType.F32 ? 4e-5 : 0x1p-9;
+                for (int column = 0; column < columns; column += columns / 32 + 1) {
+                    double wanted = reference(fn, x, column, columns, rows);
+                    if (column == 1) {
+                        assertThat(y.get(1)).isNaN();
+                    } else if (dtype == DType.F32 || Math.abs(wanted) < 60_000) {
+                        assertThat(y.get(column))
+                                .as(fn + ", column " + column + " of " + columns)
+                                .isCloseTo(wanted, within(error * (1 + Math.abs(wanted))));
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void sumsOfColumnsOverflowNoEarlierThanDoubles() {
+        NdArray x = NdArray.zeros(DType.F32, 4096, 8);
+        for (int i = 0; i < x.size(); i++) {
+            x.set(i, i / 8 % 2048 < 1024 ? 3e38 : -3e38);
+        }
+        NdArray y = same(new Reduce(ReduceFn.SUM, List.of(0), false), x);
+        for (int column = 0; column < 8; column++) {
+            assertThat(y.get(column)).isZero();
+        }
+    }
+
+    @Test
+    void whereExtremesAre() {
+        for (boolean max : new boolean[] {true, false}) {
+            for (boolean last : new boolean[] {true, false}) {
+                for (double special : new double[] {0, 2, -2, Double.NaN, Double.POSITIVE_INFINITY}) {
+                    NdArray x = new Seeded(9).floats(DType.F32, -1, 1, 2, LONG);
+                    for (int i : new int[] {5000, 5001, 99_000, LONG - 1}) {
+                        x.set(i, special);
+                    }
+                    if (special == 0) { // zeros of both signs alone
+                        for (int i = 0; i < LONG; i++) {
+                            x.set(i, i % 3 == 0 ? -0.0 : 0.0);
+                        }
+                    }
+                    NdArray y = same(new ArgReduce(max, 1, false, last), x);
+                    for (int row = 0; row < 2; row++) {
+                        assertThat(y.getLong(row))
+                                .as("max " + max + ", last " + last + ", " + special)
+                                .isEqualTo(where(x, row, max, last));
+                    }
+                }
+            }
+        }
+    }
+
+    private static int where(NdArray x, int row, boolean max, boolean last) {
+        int best = 0;
+        for (int i = 1; i < LONG; i++) {
+            double value = x.get(row * LONG + i);
+            double known = x.get(row * LONG + best);
+            boolean equal = value == known || (Double.isNaN(value) && Double.isNaN(known));
+            boolean better = !Double.isNaN(known) && (Double.isNaN(value) || (max ? value > known : value < known));
+            best = better || (equal && last) ? i : best;
+        }
+        return best;
+    }
+}
