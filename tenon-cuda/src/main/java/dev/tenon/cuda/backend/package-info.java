@@ -7,9 +7,9 @@
  * <p>A session has four regions of memory that grow to the largest plan: inputs and outputs, activations by the memory
  * plan, workspace, counters. Every value has one address for the life of a session and plan, so work can be recorded:
  * the first run goes step by step, the second records, later ones replay. Host steps stay between what is recorded.
- * Inputs and outputs go through pinned memory in one copy each way, or stay on the device; small ones that lie there
- * reach a recorded plan in one launch. A run returns when the device has done it. Kernels report values without a result
- * into a word of faults in the host's memory, which becomes an exception that names the node.
+ * Inputs and outputs go through pinned memory in one copy each way, or stay on the device; small inputs there reach a
+ * recorded plan in one launch. A run returns when the device has done it. Kernels report values without a result into
+ * a word of faults in the host's memory, which becomes an exception that names the node.
  */
 @NullMarked
 package dev.tenon.cuda.backend;

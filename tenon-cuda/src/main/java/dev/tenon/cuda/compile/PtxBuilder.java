@@ -27,7 +27,8 @@ public final class PtxBuilder {
      * Compiles every source for every architecture, as many at a time as there are processors, and writes the index
      * last. What was there before is deleted.
      *
-     * @param specific sources for one capability alone, which specific forms of {@code machineCode} get beside the others
+     * @param specific sources for one capability alone, which specific forms of {@code machineCode} get beside the
+     *     others
      * @param architectures for PTX: the oldest that is to be served, and those with better code of their own
      * @param machineCode for machine code; it serves later capabilities of the same major number too
      * @param cache keeps each file, so that only what has changed is compiled again
