@@ -1,5 +1,6 @@
 package dev.tenon.cpu.machine;
 
+import dev.tenon.core.ir.SizeMath;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,11 +33,11 @@ public final class BlendTaps {
             at += 8;
             for (int tap = starts[result]; tap < starts[result + 1]; tap++) {
                 farthest = Math.max(farthest, rows[tap]);
-                memory.set(ValueLayout.JAVA_LONG, at, Math.multiplyExact(rows[tap], rowBytes));
+                memory.set(ValueLayout.JAVA_LONG, at, SizeMath.product("taps", rows[tap], rowBytes));
                 memory.set(ValueLayout.JAVA_FLOAT, at + BlendCode.WEIGHT, weights[tap]);
                 at += BlendCode.TAP_BYTES;
             }
         }
-        last = farthest < 0 ? -1 : farthest * rowBytes;
+        last = farthest < 0 ? -1 : SizeMath.product("taps", farthest, rowBytes);
     }
 }

@@ -198,8 +198,8 @@ public record BlockProductKernel(CallableCode kernel, Format format) {
                 scale = high & 15 | first >> 6 << 4;
                 least = high >> 4 | low >> 6 << 4;
             }
-            to.set(BYTE, put + BlockProductCode.LARGE_SCALES + ROWS * run + row, (byte) scale);
-            to.set(BYTE, put + BlockProductCode.LARGE_MINIMA + ROWS * run + row, (byte) least);
+            to.set(BYTE, put + BlockProductCode.LARGE_SCALES + (long) ROWS * run + row, (byte) scale);
+            to.set(BYTE, put + BlockProductCode.LARGE_MINIMA + (long) ROWS * run + row, (byte) least);
         }
         quarters(from, block + 16, 128, to, put + BlockProductCode.LARGE_WEIGHTS, row, 0);
     }

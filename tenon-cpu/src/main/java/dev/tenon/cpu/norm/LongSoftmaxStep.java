@@ -16,9 +16,9 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * Softmax or its logarithm over few rows so long that all workers share each: chunks that stay in a cache give their
- * largest element and their sum of exponentials against it, which the result keeps where it is f32; then every chunk is
- * scaled, or written, by what all of them have in common. Results that are too large for the caches go past them. Chunks and their order do not depend on the number of
- * workers, and so results do not.
+ * largest element and their sum of exponentials against it, which the result keeps where it is f32; then every chunk
+ * is scaled, or written, by what all of them have in common. Results that are too large for the caches go past them.
+ * Chunks and their order do not depend on the number of workers, and so results do not.
  */
 final class LongSoftmaxStep implements CpuStep {
     /** Longer rows are shared where they are few: up to here each stays in a cache. */

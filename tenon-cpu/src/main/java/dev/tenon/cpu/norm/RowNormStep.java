@@ -292,7 +292,7 @@ final class RowNormStep implements CpuStep, RangeTask {
         }
     }
 
-    /** Puts two sums into the workspace: of the differences of some elements from {@code about}, and of their squares. */
+    /** Puts two sums into the workspace: of the differences of elements from {@code about}, and of their squares. */
     private void addMoments(
             Loops loops, MemorySegment x, long first, long count, float about, MemorySegment workspace) {
         double sum = 0;

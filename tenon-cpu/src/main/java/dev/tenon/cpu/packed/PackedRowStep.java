@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Products of rows of f32 with a weight in Q8_0, Q4_0 or Q4_K, where {@link PackedPanelStep} does not run: a unit is a
- * row of the weight, which is unpacked in registers. Other formats and short floats are written out row by row ({@link DecodedRowStep}), and f64 as such
- * ({@link WideBlocksStep}).
+ * row of the weight, which is unpacked in registers. Other formats and short floats are written out row by row ({@link
+ * DecodedRowStep}), and f64 as such ({@link WideBlocksStep}).
  */
 public final class PackedRowStep extends LoopStep {
     /** Rows of the weight that make a piece: sums of x are made once a piece. */

@@ -235,12 +235,12 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         }
         long i = from;
         Matrix summed = new Matrix(workspace, yAt, 0);
-        while (sums != null && i + SUMMED * together <= whole) {
+        while (sums != null && i + (long) SUMMED * together <= whole) {
             if (!MachineLoops.blend(sums, wide, new Place(x, 4 * (base + reduced.at(i))), summed)) {
                 break;
             }
             loops.accumulate(workspace, yAt, workspace, sumAt, wide);
-            i += SUMMED * together;
+            i += (long) SUMMED * together;
         }
         for (; i < to; i += i < whole ? together : 1) {
             long first = base + reduced.at(i);

@@ -14,9 +14,9 @@ import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Reductions of f32 and short floats whose elements lie in runs: f32 sums of a block, doubles between blocks, always in
- * the same order. All workers share a long row: chunks of it, which do not depend on the number of workers, give what is
- * joined in their order.
+ * Reductions of f32 and short floats whose elements lie in runs: f32 sums of a block, doubles between blocks, always
+ * in the same order. All workers share a long row: chunks of it, which do not depend on the number of workers, give
+ * what is joined in their order.
  */
 final class RowReduceStep implements CpuStep, RangeTask {
     private static final int BLOCK = FloatRows.BLOCK;
