@@ -15,6 +15,32 @@ public class ChannelLoops {
         static final ChannelLoops CURRENT = Vectors.available() ? new VectorChannelLoops() : new ChannelLoops();
     }
 
+    /** Channels at a time. */
+    private static final int BLOCK = 256;
+
+    private static final ThreadLocal<Arrays> ARRAYS = ThreadLocal.withInitial(Arrays::new);
+
+    /** What a thread works on: C2 turns a loop over arrays into vectors at once, a loop over memory never. */
+    private static final class Arrays {
+        private final float[] x = new float[BLOCK];
+        private final float[] sums = new float[BLOCK];
+        private float[] weights = new float[0];
+
+        /** Weights of some channels, one cell's behind another's. */
+        void holdWeights(ChannelWindow x, Matrix w, int first, int n, int channels) {
+            int cells = x.cells();
+            if (weights.length < n * x.lines() * cells) {
+                weights = new float[n * x.lines() * cells];
+            }
+            for (int line = 0; line < x.lines(); line++) {
+                for (int cell = 0; cell < cells; cell++) {
+                    long at = w.offset() + line * w.stride() + 4L * ((long) channels * cell + first);
+                    MemorySegment.copy(w.memory(), Raw.F32, at, weights, (line * cells + cell) * n, n);
+                }
+            }
+        }
+    }
+
     /** The loops to use now. */
     public static ChannelLoops current() {
         return Choice.CURRENT;
@@ -32,20 +58,31 @@ public class ChannelLoops {
      * @param bias {@link Place#NONE} for none
      */
     public void weigh(ChannelWindow x, Matrix w, Place bias, Place y, int positions, int channels) {
-        MemorySegment to = y.memory();
-        for (int p = 0; p < positions; p++) {
-            for (int c = 0; c < channels; c++) {
-                float sum = bias.isNone() ? 0 : bias.memory().get(Raw.F32, bias.offset() + 4L * c);
-                for (int line = 0; line < x.lines(); line++) {
-                    long at = x.at() + p * x.step() + line * x.lineStep() + 4L * c;
-                    long filter = w.offset() + line * w.stride() + 4L * c;
-                    for (int cell = 0; cell < x.cells(); cell++) {
-                        sum += w.memory().get(Raw.F32, filter + 4L * channels * cell)
-                                * x.memory().get(Raw.F32, at + cell * x.cellStep());
-                    }
+        Arrays of = ARRAYS.get();
+        int cells = x.lines() * x.cells();
+        for (int first = 0; first < channels; first += BLOCK) {
+            int n = Math.min(BLOCK, channels - first);
+            of.holdWeights(x, w, first, n, channels);
+            for (int p = 0; p < positions; p++) {
+                if (bias.isNone()) {
+                    java.util.Arrays.fill(of.sums, 0, n, 0);
+                } else {
+                    MemorySegment.copy(bias.memory(), Raw.F32, bias.offset() + 4L * first, of.sums, 0, n);
                 }
-                to.set(Raw.F32, y.offset() + 4L * ((long) p * channels + c), sum);
+                for (int cell = 0; cell < cells; cell++) {
+                    long line = x.at() + p * x.step() + cell / x.cells() * x.lineStep();
+                    MemorySegment.copy(
+                            x.memory(), Raw.F32, line + cell % x.cells() * x.cellStep() + 4L * first, of.x, 0, n);
+                    multiplyAdd(of.weights, cell * n, of.x, of.sums, n);
+                }
+                MemorySegment.copy(of.sums, 0, y.memory(), Raw.F32, y.offset() + 4L * ((long) p * channels + first), n);
             }
+        }
+    }
+
+    private static void multiplyAdd(float[] weights, int from, float[] x, float[] sums, int n) {
+        for (int c = 0; c < n; c++) {
+            sums[c] += weights[from + c] * x[c];
         }
     }
 
