@@ -104,6 +104,7 @@ class MatMulLibrariesTest {
         }
         none(faults);
         requireLibraries();
+        tiers.remove("w warp"); // on devices that have it
         assertThat(tiers).containsExactly("0 mixe", "1 fuse", "2 blas", "4 scal", "g gemv");
     }
 
@@ -193,24 +194,24 @@ class MatMulLibrariesTest {
         }
     }
 
-    /** Sizes that no other test uses: a choice is kept for the process. */
+    /** Sizes that no other test uses, and that no kernel of ours takes: a choice is kept for the process. */
     @Test
     void algorithmsAreTimedWhereThereIsMemory() {
         requireLibraries();
         MatMul op = new MatMul(false, false, Epilogue.NONE.withBias());
-        List<NdArray> inputs = MatMulCases.inputs(DType.F16, op, new long[0], new long[0], 520, 264, 136);
+        List<NdArray> inputs = MatMulCases.inputs(DType.F16, op, new long[0], new long[0], 520, 264, 132);
         try (Tuner without = Tuner.of(context, _ -> null, () -> true);
                 Blas poor = Blas.of(context, without)) {
-            StepRun.Result favourite = new StepRun(stage, poor, Precision.STRICT).check(op, inputs, 136);
+            StepRun.Result favourite = new StepRun(stage, poor, Precision.STRICT).check(op, inputs, 132);
             assertThat(favourite.step().tier()).contains("cuBLASLt").doesNotContain("autotuned");
         }
-        StepRun.Result fastest = new StepRun(stage, blas, Precision.STRICT).check(op, inputs, 136);
+        StepRun.Result fastest = new StepRun(stage, blas, Precision.STRICT).check(op, inputs, 132);
         resting.set(true);
         Await.until("the algorithms are timed", tuner::settled);
         assertThat(fastest.step().tier()).contains("cuBLASLt", "autotuned over");
         try (Tuner without = Tuner.of(context, _ -> null, () -> true);
                 Blas later = Blas.of(context, without)) {
-            StepRun.Result known = new StepRun(stage, later, Precision.STRICT).check(op, inputs, 136);
+            StepRun.Result known = new StepRun(stage, later, Precision.STRICT).check(op, inputs, 132);
             assertThat(known.step().tier()).isEqualTo(fastest.step().tier());
         }
     }

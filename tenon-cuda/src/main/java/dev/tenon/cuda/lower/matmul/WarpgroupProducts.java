@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * arithmetic, its constants measured on an H200.
  */
 final class WarpgroupProducts {
-    /** Whether those are chosen that have not been measured yet: of TF32, with residuals, in tiles of 192 columns. */
+    /** Whether those are chosen that have run alone on a device, not within plans: of TF32, in tiles of 192 columns. */
     private static final boolean ALL = Switches.on("TENON_WARPGROUPS_ALL", false);
 
     private static final int CAPABILITY = 90;
@@ -117,8 +117,7 @@ final class WarpgroupProducts {
         String noRows = first(unasked(form, ProductForm.ROWS), residual, () -> RowsPlan.refusal(dtype, shape, forced));
         String noRing =
                 first(unasked(form, ProductForm.RING), residual, () -> RingPlan.refusal(dtype, shape, device, forced));
-        String noParts = first(
-                unasked(form, ProductForm.PARTS), all ? "" : residual, () -> PartsPlan.refusal(dtype, shape, device));
+        String noParts = first(unasked(form, ProductForm.PARTS), "", () -> PartsPlan.refusal(dtype, shape, device));
         WarpgroupPlan rows = noRows.isEmpty() ? RowsPlan.of(dtype, shape, epilogue, device) : null;
         WarpgroupPlan ring = noRing.isEmpty() ? RingPlan.of(dtype, shape, device, all) : null;
         WarpgroupPlan parts = noParts.isEmpty() ? PartsPlan.of(shape, device) : null;

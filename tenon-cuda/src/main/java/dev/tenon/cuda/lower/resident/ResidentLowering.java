@@ -30,12 +30,14 @@ public final class ResidentLowering {
      * Of a step of its own within a recorded plan, in microseconds: measured on an H200 with small operands. Products
      * of f32 split k, and take a second launch for that.
      */
-    private static final double STEP = 4.1;
+    private static final double STEP = 3.4;
 
-    private static final double F32_STEP = 5.5;
+    private static final double F32_STEP = 5.6;
 
     /** Multiplications and additions of large products in a microsecond, beyond that. */
-    private static final double RATE = 130e6;
+    private static final double RATE = 75e6;
+
+    private static final double F32_RATE = 32e6;
 
     /**
      * Products of more rows fill the device by themselves, and are done sooner in steps of their own: on an H200 so are
@@ -118,7 +120,8 @@ public final class ResidentLowering {
                             * phase.sizes().k()
                     : 0;
         }
-        return segment.members().size() * (segment.dtype() == DType.F32 ? F32_STEP : STEP) + products / RATE;
+        boolean f32 = segment.dtype() == DType.F32;
+        return segment.members().size() * (f32 ? F32_STEP : STEP) + products / (f32 ? F32_RATE : RATE);
     }
 
     /** What does a node's work in or by a resident launch; null where a step of its own does. */

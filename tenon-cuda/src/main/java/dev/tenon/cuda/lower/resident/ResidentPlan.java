@@ -54,15 +54,16 @@ record ResidentPlan(
     /** Column tiles of a part up to which more blocks gain nothing. */
     private static final int FEW_TILES = 3;
 
-    /** Of a launch and of a phase, measured on an H200: a meeting and the loads that wait for one another. */
+    /** Of a launch and of a phase, fitted to runs on an H200: the loads and stores that wait for one another. */
     private static final double LAUNCH = 5;
 
-    private static final double PHASE = 2.5;
+    private static final double PHASE = 1.8;
+    private static final double F32_PHASE = 2.5;
     private static final double NORM = 0.7;
     private static final double ATTENTION = 1.4;
 
     /** Bytes that a multiprocessor gets from L2 in a microsecond, and all from memory. */
-    private static final double L2_RATE = 20e3;
+    private static final double L2_RATE = 14e3;
 
     private static final double MEMORY_RATE = 2.4e6;
 
@@ -168,15 +169,16 @@ record ResidentPlan(
             case NORM -> NORM;
             case ATTENTION -> ATTENTION;
         };
+        own += layout.bytes == Float.BYTES ? F32_PHASE : PHASE;
         if (phase.kind() != Kind.PRODUCT) {
-            return PHASE + own;
+            return own;
         }
         double elements = (double) Math.ceilDiv(phase.sizes().n(), (long) parts)
                 * phase.sizes().k();
         double weights = (double) phase.sizes().n() * phase.sizes().k() * layout.bytes;
         double fetch = elements * layout.bytes / L2_RATE;
         double fromMemory = weights / MEMORY_RATE * (layout.fitsCache ? 0 : 1);
-        return PHASE + own + Math.max(fetch, fromMemory);
+        return own + Math.max(fetch, fromMemory);
     }
 
     /** Where things lie in a block's shared memory. */
