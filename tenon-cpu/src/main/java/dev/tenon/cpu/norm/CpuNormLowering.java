@@ -37,7 +37,7 @@ public final class CpuNormLowering {
         int input = context.slot(x);
         int output = context.slot(node.output());
         boolean few = outer <= LongSoftmaxStep.MOST_ROWS && size > LongSoftmaxStep.MOST_ALONE;
-        if (inner == 1 && (few || size >= LongSoftmaxStep.LONG) && x.dtype() != DType.F64) {
+        if (inner == 1 && few && x.dtype() != DType.F64) {
             return new LongSoftmaxStep(x.dtype(), outer, size, log, input, output);
         }
         return inner == 1

@@ -24,11 +24,8 @@ final class LongSoftmaxStep implements CpuStep {
     /** Longer rows are shared where they are few: up to here each stays in a cache. */
     static final long MOST_ALONE = SoftmaxKernel.MOST;
 
-    /** More rows than these go to the workers whole, if they are not longer than {@link #LONG}. */
+    /** More rows than these go to the workers whole. */
     static final long MOST_ROWS = 8;
-
-    /** Of such rows each is worth sharing out. */
-    static final long LONG = 1 << 19;
 
     private static final int BLOCK = FloatRows.BLOCK;
     private static final long CHUNK = 16L * BLOCK;
