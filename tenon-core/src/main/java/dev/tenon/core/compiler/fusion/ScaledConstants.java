@@ -93,25 +93,37 @@ final class ScaledConstants {
         long run = shape.elements(axis + 1, shape.rank());
         MemorySegment from = weights.elements();
         MemorySegment to = HostMemory.allocate(type.bytes(), 64);
+        float[] part = part(type.dtype(), run);
         for (long i = 0; i < outer; i++) {
             for (long j = 0; j < size; j++) {
-                scale(type.dtype(), from, to, (i * size + j) * run, run, factors[(int) (i / each * size + j)]);
+                double factor = factors[(int) (i / each * size + j)];
+                scale(type.dtype(), from, to, (i * size + j) * run, run, factor, part);
             }
         }
         return new ConstantData.Dense(type, to);
     }
 
+    /** Where runs of f32 pass through: an array's loop is fast before the JVM has compiled those over segments. */
+    private static float[] part(DType dtype, long run) {
+        return new float[dtype == DType.F32 ? (int) Math.min(run, PART) : 0];
+    }
+
     private static void scale(
-            DType dtype, MemorySegment from, MemorySegment to, long start, long count, double factor) {
-        if (dtype == DType.F32) {
-            for (long i = start; i < start + count; i++) {
-                double product = from.getAtIndex(FLOATS, i) * factor;
-                to.setAtIndex(FLOATS, i, (float) product);
+            DType dtype, MemorySegment from, MemorySegment to, long first, long count, double factor, float[] part) {
+        if (part.length == 0) {
+            for (long i = first; i < first + count; i++) {
+                Elements.setDouble(dtype, to, i, Elements.getDouble(dtype, from, i) * factor);
             }
             return;
         }
-        for (long i = start; i < start + count; i++) {
-            Elements.setDouble(dtype, to, i, Elements.getDouble(dtype, from, i) * factor);
+        for (long done = 0; done < count; done += part.length) {
+            int now = (int) Math.min(part.length, count - done);
+            long at = (first + done) * Float.BYTES;
+            MemorySegment.copy(from, FLOATS, at, part, 0, now);
+            for (int i = 0; i < now; i++) {
+                part[i] = (float) (part[i] * factor);
+            }
+            MemorySegment.copy(part, 0, to, FLOATS, at, now);
         }
     }
 
@@ -123,8 +135,7 @@ final class ScaledConstants {
         long run = shape.elements(axis + 1, shape.rank());
         MemorySegment from = weights.elements();
         double[] largest = new double[(int) size];
-        // an array's loop is fast before the JVM has compiled those over segments
-        float[] part = new float[type.dtype() == DType.F32 ? (int) Math.min(run, PART) : 0];
+        float[] part = part(type.dtype(), run);
         long runs = shape.elements(0, axis + 1);
         for (long i = 0; i < runs; i++) {
             int at = (int) (i % size);
