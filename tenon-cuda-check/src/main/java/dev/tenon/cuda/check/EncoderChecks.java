@@ -52,7 +52,7 @@ final class EncoderChecks {
             new Encoder(DType.F16, 2, 33, 2, 32, 128, 1, Masked.KEYS),
             new Encoder(DType.F16, 1, 61, 1, 64, 512, 9, Masked.QUERIES),
             new Encoder(DType.BF16, 2, 7, 2, 32, 64, 1, Masked.KEYS),
-            new Encoder(DType.BF16, 1, 100, 2, 64, 64, 1, Masked.NOTHING),
+            new Encoder(DType.BF16, 1, 68, 2, 64, 64, 3, Masked.NOTHING),
             new Encoder(DType.F32, 1, 16, 2, 32, 128, 2, Masked.KEYS),
             new Encoder(DType.F32, 1, 16, 1, 32, 16, 1, Masked.KEYS),
             new Encoder(DType.F32, 2, 16, 1, 64, 192, 1, Masked.HEADS),
