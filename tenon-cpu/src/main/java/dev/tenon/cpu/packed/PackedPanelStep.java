@@ -187,7 +187,7 @@ final class PackedPanelStep implements CpuStep {
         }
     }
 
-    /** Results that are no numbers once more: sums of 32 elements overflow where what their scale makes of them does not. */
+    /** Results that are no numbers, once more: sums overflow where what their scale makes of them does not. */
     private void mendOverflows(CpuFrame frame, long row, long column, int count) {
         MemorySegment out = frame.at(y);
         long blocks = depth / format.elements();

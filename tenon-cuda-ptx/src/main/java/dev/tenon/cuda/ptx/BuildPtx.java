@@ -39,8 +39,8 @@ public final class BuildPtx {
      * Builds.
      *
      * @param args the folder to fill; what for: {@code none}, architectures with commas, {@code 80} for PTX and
-     *     {@code sm_80} or {@code sm_90a} for machine code, for which there must then be an nvcc, or {@code auto} for the usual ones
-     *     where there is; and a pattern that says which kernels, all by default
+     *     {@code sm_80} or {@code sm_90a} for machine code, for which there must then be an nvcc, or {@code auto} for
+     *     the usual ones where there is; and a pattern that says which kernels, all by default
      * @throws UnsupportedException when architectures are asked for and there is no nvcc
      */
     public static void main(String... args) throws IOException {
