@@ -100,10 +100,10 @@ final class BenchCallersCommand implements Callable<Integer> {
             boolean _ = engine.settle(() -> session.run(inputs), SETTLE_LIMIT);
             for (int count : callers) {
                 progress.say(count + " callers for " + seconds + " s …");
-                List<Double> micros = CallerLoad.run(compiled, inputs, count, seconds);
+                CallerLoad.Times times = CallerLoad.run(compiled, inputs, count, seconds);
                 Samples samples = Samples.of(
-                        micros.stream().mapToDouble(Double::doubleValue).toArray());
-                double rate = micros.size() / seconds;
+                        times.micros().stream().mapToDouble(Double::doubleValue).toArray());
+                double rate = times.micros().size() / times.seconds();
                 double turns = samples.p99() / (1e6 * count / rate);
                 table.row(
                         count,

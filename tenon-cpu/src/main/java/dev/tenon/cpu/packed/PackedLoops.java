@@ -1,5 +1,7 @@
 package dev.tenon.cpu.packed;
 
+import dev.tenon.core.ir.op.contraction.BlockDecoder;
+import dev.tenon.core.ir.op.contraction.BlockFormat;
 import dev.tenon.cpu.loops.Raw;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -76,6 +78,25 @@ final class PackedLoops {
             at += Q4_K_BYTES;
         }
         return sum;
+    }
+
+    /**
+     * The same of any format by the elements of w as they are, in double. What the others give is no number where a
+     * part of it is none: a sum before its scale that f32 cannot hold, or infinities that a scale and a minimum take
+     * off each other though the element is a number.
+     */
+    static float inFull(BlockFormat format, MemorySegment w, long at, MemorySegment x, long xAt, long blocks) {
+        byte[] packed = new byte[format.bytes()];
+        double[] block = new double[format.elements()];
+        double sum = 0;
+        for (long b = 0; b < blocks && !Double.isNaN(sum); b++) {
+            MemorySegment.copy(w, Raw.I8, at + b * packed.length, packed, 0, packed.length);
+            BlockDecoder.decode(format, packed, block, 0);
+            for (int i = 0; i < block.length; i++) {
+                sum += block[i] * x.get(Raw.F32, xAt + 4 * (b * block.length + i));
+            }
+        }
+        return (float) sum;
     }
 
     /** The 6-bit scale of a run of 32 elements of a block of Q4_K. */

@@ -179,9 +179,26 @@ final class PackedPanelStep implements CpuStep {
                     Place given = new Place(shared, fixedAt(row));
                     kernel.run(depth / format.elements(), given, weights, result, arguments);
                     MemorySegment.copy(workspace, resultAt, out, put, 4L * count);
+                    mendOverflows(frame, frame.group()[0] + row, column, count);
                 } else {
                     plain(frame, frame.group()[0] + row, column, count, workspace);
                 }
+            }
+        }
+    }
+
+    /** Results that are no numbers, once more: sums overflow where what their scale makes of them does not. */
+    private void mendOverflows(CpuFrame frame, long row, long column, int count) {
+        MemorySegment out = frame.at(y);
+        long blocks = depth / format.elements();
+        for (int i = 0; i < count; i++) {
+            long put = 4 * (row * columns + column + i);
+            if (!Float.isFinite(out.get(Raw.F32, put))) {
+                long at = (column + i) * blocks * format.bytes();
+                out.set(
+                        Raw.F32,
+                        put,
+                        PackedLoops.inFull(format, frame.at(w), at, frame.at(x), 4 * row * depth, blocks));
             }
         }
     }

@@ -137,7 +137,7 @@ public final class PackedRowStep extends LoopStep {
         long at = w.offset();
         MemorySegment x = in.memory();
         long xAt = in.offset();
-        return switch (format) {
+        float dot = switch (format) {
             case Q8_0 ->
                 fast ? VectorPacked.q8(packed, at, x, xAt, blocks) : PackedLoops.q8(packed, at, x, xAt, blocks);
             case Q4_0 ->
@@ -147,6 +147,7 @@ public final class PackedRowStep extends LoopStep {
                         ? VectorPacked.q4k(packed, at, x, xAt, sums, sumsAt, blocks)
                         : PackedLoops.q4k(packed, at, x, xAt, sums, sumsAt, blocks);
         };
+        return Float.isFinite(dot) ? dot : PackedLoops.inFull(format, packed, at, x, xAt, blocks);
     }
 
     @Override

@@ -47,7 +47,7 @@ class PtxTest {
         require();
         KernelCompilers chain = PtxOnlyPlatform.chain();
         assertThat(chain.name()).startsWith("prebuilt PTX (nvcc 1");
-        assertThat(chain.makesSpecific()).isFalse();
+        assertThat(chain.makesSpecific(Architecture.parse("sm_90"))).isFalse();
         assertThat(chain.passedOver())
                 .hasSize(2)
                 .anyMatch(reason -> reason.contains("nvrtc"))

@@ -215,11 +215,12 @@ final class GpuProgram implements Program {
         }
     }
 
-    /** What a kernel reported, as an exception that names the node. */
+    /** Copies small inputs that lie on the device; null where each is a copy of its own. */
     CopyKernel.@Nullable Few inputCopies() {
         return inputCopies;
     }
 
+    /** What a kernel reported, as an exception that names the node. */
     TenonException fault(int step, long value) {
         return new DataException(nodes[step].op().mnemonic() + ": " + steps[step].fault(value)).at(nodes[step].name());
     }

@@ -60,8 +60,8 @@ public final class CachingCompiler implements KernelCompiler {
     }
 
     @Override
-    public boolean makesSpecific() {
-        return compiler.makesSpecific();
+    public boolean makesSpecific(Architecture device) {
+        return compiler.makesSpecific(device);
     }
 
     @Override

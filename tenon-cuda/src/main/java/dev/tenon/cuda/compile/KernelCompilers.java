@@ -83,8 +83,8 @@ public record KernelCompilers(List<KernelCompiler> compilers) implements KernelC
     }
 
     @Override
-    public boolean makesSpecific() {
-        return compilers.stream().anyMatch(KernelCompiler::makesSpecific);
+    public boolean makesSpecific(Architecture device) {
+        return compilers.stream().anyMatch(compiler -> compiler.makesSpecific(device));
     }
 
     @Override

@@ -112,10 +112,13 @@ public final class Prebuilt implements KernelCompiler {
         return List.copyOf(all);
     }
 
-    /** Where it holds code of a capability alone, which is of all kernels. */
+    /** Where it holds machine code of that capability alone, which is of all kernels; PTX of one alone is not. */
     @Override
-    public boolean makesSpecific() {
-        return index.values().stream().flatMap(List::stream).anyMatch(Architecture::specific);
+    public boolean makesSpecific(Architecture device) {
+        return format == ModuleImage.Format.CUBIN
+                && index.values().stream()
+                        .flatMap(List::stream)
+                        .anyMatch(one -> one.specific() && one.number() == device.number());
     }
 
     @Override

@@ -47,7 +47,7 @@ public final class KernelModules implements Kernels, AutoCloseable {
 
     @Override
     public boolean compilesSpecific() {
-        return compiler.makesSpecific();
+        return compiler.makesSpecific(architecture);
     }
 
     /** Compiled and loaded when this returns. */

@@ -25,8 +25,8 @@ public interface KernelCompiler {
      */
     List<Architecture> architectures();
 
-    /** Whether it has code for devices in their own form ({@link Architecture#specific}). */
-    default boolean makesSpecific() {
+    /** Whether it has code for a device in its own form ({@link Architecture#specific}). */
+    default boolean makesSpecific(Architecture device) {
         return unavailable().isEmpty();
     }
 

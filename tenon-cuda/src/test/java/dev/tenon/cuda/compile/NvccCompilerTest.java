@@ -174,7 +174,8 @@ class NvccCompilerTest {
                 List.of(SOURCE), List.of(own), List.of(), List.of(new Architecture(8, 0), hopper), nvcc, cache, folder);
         Prebuilt code =
                 new Prebuilt(Optional.of(name -> Files.newInputStream(folder.resolve(name))), ModuleImage.Format.CUBIN);
-        assertThat(code.makesSpecific()).isTrue();
+        assertThat(code.makesSpecific(Architecture.parse("sm_90"))).isTrue();
+        assertThat(code.makesSpecific(Architecture.parse("sm_100"))).isFalse();
         for (String device : List.of("sm_80", "sm_90")) {
             assertThat(code.compile(SOURCE, Architecture.parse(device)).format())
                     .isEqualTo(ModuleImage.Format.CUBIN);
