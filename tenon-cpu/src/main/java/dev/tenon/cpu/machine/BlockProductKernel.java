@@ -25,8 +25,11 @@ public record BlockProductKernel(CallableCode kernel, Format format) {
     /** The largest integer of three signed bytes' digits. */
     private static final int LARGEST = 127 << 16;
 
-    /** How many times as large as all its neighbours together an element may be: they have what is left of 24 bits. */
-    private static final float OUTLIER = 4096;
+    /**
+     * How many times as large as all its neighbours together an element may be: they have what is left of 24 bits. Where
+     * its own weight is zero, so much is lost of them: at most 1e-5 of the sum of their terms.
+     */
+    private static final float OUTLIER = 8;
 
     /** Scales of less would lose bits. */
     private static final float LEAST = 0x1p-90f;
@@ -99,7 +102,7 @@ public record BlockProductKernel(CallableCode kernel, Format format) {
     }
 
     /**
-     * Writes elements of x in fixed point; returns whether all of them have one that keeps f32's accuracy. Numbers that
+     * Writes elements of x in fixed point; returns whether all of them have one that is near f32's accuracy. Numbers that
      * are not finite have none, nor have tiny ones, nor those beside one that is beyond all measure.
      *
      * @param runs of 32 elements
