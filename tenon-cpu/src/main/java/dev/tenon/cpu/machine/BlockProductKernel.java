@@ -26,8 +26,8 @@ public record BlockProductKernel(CallableCode kernel, Format format) {
     private static final int LARGEST = 127 << 16;
 
     /**
-     * How many times as large as all its neighbours together an element may be: they have what is left of 24 bits. Where
-     * its own weight is zero, so much is lost of them: at most 1e-5 of the sum of their terms.
+     * How many times as large as all its neighbours together an element may be: they have what is left of 24 bits.
+     * Where its own weight is zero, that may lose 1e-5 of the sum of their terms.
      */
     private static final float OUTLIER = 8;
 
