@@ -102,8 +102,8 @@ public record BlockProductKernel(CallableCode kernel, Format format) {
     }
 
     /**
-     * Writes elements of x in fixed point; returns whether all of them have one that is near f32's accuracy. Numbers that
-     * are not finite have none, nor have tiny ones, nor those beside one that is beyond all measure.
+     * Writes elements of x in fixed point; returns whether all of them have one that is near f32's accuracy. Numbers
+     * that are not finite have none, nor have tiny ones, nor those beside one that is beyond all measure.
      *
      * @param runs of 32 elements
      */
