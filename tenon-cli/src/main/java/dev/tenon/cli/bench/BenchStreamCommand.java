@@ -148,26 +148,23 @@ final class BenchStreamCommand implements Callable<Integer> {
         List<Double> micros = new ArrayList<>();
         for (int i = 0; i < sizes.size(); i++) {
             if (seen.add(sizes.get(i)) && i > 0) {
-                double[] later = new double[times.size() - 1];
-                for (int pass = 1; pass < times.size(); pass++) {
-                    later[pass - 1] = times.get(pass)[i];
-                }
-                micros.add(Math.max(0, times.getFirst()[i] - Samples.of(later).median()));
+                micros.add(Math.max(0, times.getFirst()[i] - later(times, i).median()));
             }
         }
         return Samples.of(micros.stream().mapToDouble(Double::doubleValue).toArray());
+    }
+
+    /** The runs of a size behind the first pass. */
+    private static Samples later(List<double[]> times, int at) {
+        return Samples.of(times.stream().skip(1).mapToDouble(pass -> pass[at]).toArray());
     }
 
     /** The longest run of a known size, as a multiple of the median of that size's runs. */
     private static double mostOfMedian(List<double[]> times) {
         double most = 0;
         for (int i = 0; i < times.getFirst().length; i++) {
-            double[] later = new double[times.size() - 1];
-            for (int pass = 1; pass < times.size(); pass++) {
-                later[pass - 1] = times.get(pass)[i];
-            }
-            Samples samples = Samples.of(later);
-            most = Math.max(most, samples.max() / samples.median());
+            Samples later = later(times, i);
+            most = Math.max(most, later.max() / later.median());
         }
         return most;
     }
@@ -176,7 +173,8 @@ final class BenchStreamCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         List<Double> sums = new ArrayList<>();
         times.forEach(pass -> sums.add(java.util.Arrays.stream(pass).sum()));
-        boolean planned = times.size() > 1 && new HashSet<>(sizes).size() > 1;
+        int distinct = new HashSet<>(sizes).size();
+        boolean planned = times.size() > 1 && distinct > 1;
         Samples planning = planned ? planning(times, sizes) : null;
         double most = planned ? mostOfMedian(times) : 0;
         if (json) {
@@ -186,7 +184,7 @@ final class BenchStreamCommand implements Callable<Integer> {
             object.put("card", engine.device().name());
             object.put("model", String.valueOf(file.getFileName()));
             object.put("runs", sizes.size());
-            object.put("sizes", new HashSet<>(sizes).size());
+            object.put("sizes", distinct);
             object.put("load_us", loading);
             object.put("pass_us", sums);
             object.put("first_run_us", times.getFirst()[0]);
@@ -215,7 +213,6 @@ final class BenchStreamCommand implements Callable<Integer> {
                     + "; of later runs of a size the longest took "
                     + String.format(Locale.ROOT, "%.1f", most) + " times its median.");
         }
-        out.println(
-                Units.counted(sizes.size(), "run") + " a pass, " + Units.counted(new HashSet<>(sizes).size(), "size"));
+        out.println(Units.counted(sizes.size(), "run") + " a pass, " + Units.counted(distinct, "size"));
     }
 }

@@ -81,9 +81,9 @@ final class PackedLoops {
     }
 
     /**
-     * The same of any format by the elements of w as they are, in double. What the others give is no number where a
-     * part of it is none: a sum before its scale that f32 cannot hold, or infinities that a scale and a minimum take
-     * off each other though the element is a number.
+     * The same of any format by the elements of w as they are, in double. The others give NaN or an infinity where a
+     * part of the sum is one: where a sum overflows f32 before its scale, or where the infinities of a scale and of a
+     * minimum cancel though the element is finite.
      */
     static float inFull(BlockFormat format, MemorySegment w, long at, MemorySegment x, long xAt, long blocks) {
         byte[] packed = new byte[format.bytes()];

@@ -92,7 +92,7 @@ final class ArgReduceStep extends LoopStep {
                 return at;
             }
         }
-        throw new IllegalStateException("the extreme of " + n + " elements is none of them");
+        throw new IllegalStateException("no element of " + n + " equals their extreme");
     }
 
     /** Larger wins; NaN wins of the smallest too. */

@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(copy)(const u8* x, 
 }
 TENON_ENTRY(copy)
 
-// Four small copies in one launch; those of 0 bytes are none.
+// Four small copies in one launch; one of 0 bytes does nothing.
 //
 // Launch: 256 threads, a block a copy; x, y on 16-byte boundaries, any number of bytes.
 extern "C" __global__ void __launch_bounds__(256) TENON_NAME(copy_few)(
