@@ -282,7 +282,7 @@ __device__ __forceinline__ void consume(const Problem& at, const Seen<T, float>&
             to_scores<KEYS / 8>(of.s, scores, at.staged ? shared.masks(stage) : nullptr, work.b, heads, rows, work.key + static_cast<i64>(tile) * KEYS,
                                 tile >= whole && tile < edge);
             arrive(shared.keys_free(stage));
-            of.running.weigh(reinterpret_cast<float(&)[1][KEYS / 8][4]>(of.s), of.kept, scores.factor);
+            return of.running.weigh(reinterpret_cast<float(&)[1][KEYS / 8][4]>(of.s), of.kept, scores.factor);
         };
         await_phase(shared.queries_full(), done & 1);
         done++;
@@ -310,10 +310,10 @@ __device__ __forceinline__ void consume(const Problem& at, const Seen<T, float>&
                 sums.mix(values + before * (TILE / 16));
                 pass_by(2 - own, 2 * GROUP);
                 await_products<1>();
-                weigh(sums, tile, stage);
+                bool moved = weigh(sums, tile, stage);
                 await_products<0>();
                 arrive(shared.values_free(before));
-                sums.rescale();
+                if (moved) sums.rescale();
                 sums.keep_weights();
             }
             int before = turn % STAGES;

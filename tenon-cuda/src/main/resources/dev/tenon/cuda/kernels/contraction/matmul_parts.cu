@@ -23,7 +23,11 @@ constexpr int LINE = COLUMNS + 8;  // of sums, in shared memory
 #if __CUDA_ARCH_FEAT_SM90_ALL
 using Ring = ProductRing<T, COLUMNS, STAGES, ALONG_B, ROWS>;
 
-__device__ __forceinline__ float finished(float v, float p0, float p1) { return TENON_FN == 0 ? v : ShortFn<T, TENON_FN>::of(v, p0, p1); }
+// Where a residual may cancel the result, what the short form is off by would show.
+__device__ __forceinline__ float finished(float v, float p0, float p1, bool added) {
+    if (TENON_FN == 0) return v;
+    return added ? unary_fn(TENON_FN, v, p0, p1) : ShortFn<T, TENON_FN>::of(v, p0, p1);
+}
 
 // What is added to a thread's results, of lines from row on.
 __device__ __forceinline__ void load_residual(KeptPair<T> (&added)[COLUMNS / 8][2], const T* residual, int row, int column0, int m, int n) {
@@ -112,10 +116,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             kept.keep(row0, column0, [&](int j, int i) {
                 float2 add = *reinterpret_cast<const float2*>(biases + j * 8 + static_cast<int>(threadIdx.x) % 4 * 2);
                 float2 more = added[j][i].get();
-                return float2{finished(sums[j][2 * i] + add.x, p0, p1) + more.x, finished(sums[j][2 * i + 1] + add.y, p0, p1) + more.y};
+                return float2{finished(sums[j][2 * i] + add.x, p0, p1, residual) + more.x, finished(sums[j][2 * i + 1] + add.y, p0, p1, residual) + more.y};
             });
-#pragma unroll
-            for (int unit = 0; unit < COLUMNS / 32; unit++) kept.store(y, static_cast<int>(n), unit, [](KeptPair<T> pair) { return pair; });
+            kept.store_all(y, static_cast<int>(n), [](KeptPair<T> pair) { return pair; });
             return;
         }
 #pragma unroll
@@ -150,8 +153,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         u32 words[4];
 #pragma unroll
         for (int e = 0; e < 8; e += 2) {
-            words[e / 2] = to_pair(finished(each[e] + add[e], p0, p1) + to_compute(more.at[e]),
-                                   finished(each[e + 1] + add[e + 1], p0, p1) + to_compute(more.at[e + 1]), T());
+            words[e / 2] = to_pair(finished(each[e] + add[e], p0, p1, residual) + to_compute(more.at[e]),
+                                   finished(each[e + 1] + add[e + 1], p0, p1, residual) + to_compute(more.at[e + 1]), T());
         }
         store_16(to, words);
     }
