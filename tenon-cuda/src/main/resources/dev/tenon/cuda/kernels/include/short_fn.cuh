@@ -55,6 +55,17 @@ __device__ __forceinline__ float short_gelu_tanh(float x) {
 
 struct Tf32 {};  // a sum of TF32 products
 
+// How sums of products of T are rounded.
+template <typename T>
+struct SumOf {
+    using Type = T;
+};
+
+template <>
+struct SumOf<float> {
+    using Type = Tf32;
+};
+
 template <typename T, int FN>
 struct ShortFn {
     static __device__ __forceinline__ float of(float v, float p0, float p1) { return unary_fn(FN, v, p0, p1); }
