@@ -83,7 +83,7 @@ record RingPlan(RingTile form, int steps, int blocks, double microseconds) imple
 
     @Override
     public int rightRows() {
-        return form.columns() / 2;
+        return form.columns() % BOX == 0 ? BOX : BOX / 2;
     }
 
     @Override

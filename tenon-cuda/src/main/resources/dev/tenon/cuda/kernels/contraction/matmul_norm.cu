@@ -32,7 +32,7 @@ constexpr int PARTS = (UNITS + 1) / 2;    // places in the ring that take the re
 constexpr int MOST_BLOCKS = 8;            // of a cluster
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
-using Ring = ProductRing<T, COLUMNS, STAGES, true, ROWS, SAME_ROWS>;
+using Ring = ProductRing<T, COLUMNS, STAGES, true, ROWS, true>;
 
 struct Problem {
     T* y;

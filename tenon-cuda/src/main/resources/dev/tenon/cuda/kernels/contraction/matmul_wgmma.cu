@@ -6,9 +6,9 @@
 // a [m,k], y [m,n], rows on 16-byte boundaries; b [n,k] (ALONG_B) or [k,n], likewise; bias [n] may be null. fn takes p0 and p1. Sums in f32; halves
 // with a function are rounded twice, before it and behind it.
 //
-// Launch: 384 threads; any number of blocks, alone, or in clusters of 2, which make tiles one above the other and fetch b together; steps: parts of 128
-// bytes that cover k, at least COLUMNS / 32 + 1 (5 for 256 columns). Dynamic shared memory: 1024 bytes and STAGES (128 + COLUMNS) 128.
-// left: boxes of 128 rows of a, 128 bytes each. right: boxes of b, of COLUMNS / 2 rows of 128 bytes (ALONG_B), or of 64 rows of 64 elements.
+// Launch: 384 threads; any number of blocks; steps: parts of 128 bytes that cover k, at least COLUMNS / 32 + 1 (5 for 256 columns). Dynamic shared memory:
+// 1024 bytes and STAGES (128 + COLUMNS) 128.
+// left: boxes of 128 rows of a, 128 bytes each. right: boxes of b, of 128 rows of 128 bytes (ALONG_B; of 64 for 192 columns), or of 64 rows of 64 elements.
 // Variants: TENON_T one of f16, bf16, float (TF32, ALONG_B, at most 192 columns); TENON_FN a function; TENON_COLUMNS 128, 192 or 256; TENON_ALONG_B. Compiled for
 // sm_90a alone.
 #include "kept_tile.cuh"
@@ -20,7 +20,7 @@ constexpr bool ALONG_B = TENON_ALONG_B;
 constexpr int COLUMNS = TENON_COLUMNS;
 constexpr int STAGES = COLUMNS == 256 ? 4 : COLUMNS == 192 ? 5 : 6;
 constexpr int ROWS = 128;
-constexpr int BOX = ALONG_B ? COLUMNS / 2 : 64;                // columns of b
+constexpr int BOX = ALONG_B && COLUMNS % 128 == 0 ? 128 : 64;  // columns of b
 constexpr int GROUP = 128;                                     // threads of a warpgroup
 constexpr int THREADS = 3 * GROUP;
 constexpr int BAND = 8;              // tiles one above the other that are made at a time, so that what they read stays in the L2
@@ -36,41 +36,37 @@ struct Problem {
     float p1;
 };
 
-using Ring = ProductRing<T, COLUMNS, STAGES, ALONG_B, ROWS, SAME_COLUMNS>;
+using Ring = ProductRing<T, COLUMNS, STAGES, ALONG_B>;
 using Kept = KeptTile<T, COLUMNS>;
 
 using Fn = ShortFn<SumOf<T>::Type, TENON_FN>;
 
-// The tiles of this block, one after the other; those of a cluster lie one above the other.
+// The tiles of this block, one after the other.
 struct Walk {
-    int peers;
-    int rank;
-    int high;  // clusters' tiles
+    int high;  // tiles
     int wide;
-    int at;
+    int at = static_cast<int>(blockIdx.x);
     int row0;
     int column0;
 
-    __device__ __forceinline__ Walk(const Problem& problem, const Ring& ring)
-        : peers(ring.peers), rank(ring.rank), high((problem.m + ROWS * peers - 1) / (ROWS * peers)), wide((problem.n + COLUMNS - 1) / COLUMNS),
-          at(static_cast<int>(blockIdx.x) / peers) {}
+    __device__ __forceinline__ explicit Walk(const Problem& problem) : high((problem.m + ROWS - 1) / ROWS), wide((problem.n + COLUMNS - 1) / COLUMNS) {}
 
     __device__ __forceinline__ bool there() {
         if (at >= high * wide) return false;
         int band = at / (BAND * wide) * BAND;
         int rows = high - band < BAND ? high - band : BAND;
         int within = at - band * wide;
-        row0 = ((band + within % rows) * peers + rank) * ROWS;
+        row0 = (band + within % rows) * ROWS;
         column0 = within / rows * COLUMNS;
         return true;
     }
 
-    __device__ __forceinline__ void next() { at += static_cast<int>(gridDim.x) / peers; }
+    __device__ __forceinline__ void next() { at += static_cast<int>(gridDim.x); }
 };
 
 __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& right, const Problem& problem, const Ring& ring) {
     Ring::Place place;
-    for (Walk walk(problem, ring); walk.there(); walk.next()) {
+    for (Walk walk(problem); walk.there(); walk.next()) {
         for (int step = 0; step < problem.steps; step++) ring.fetch<BOX>(left, right, step, walk.row0, walk.column0, place);
     }
 }
@@ -90,7 +86,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
     auto finish = [&](KeptPair<T> pair) { return finished(pair, problem); };
     Ring::Place place;
     int turn = 0;
-    for (Walk walk(problem, ring); walk.there(); walk.next()) {
+    for (Walk walk(problem); walk.there(); walk.next()) {
         ring.multiply<true>(sums, place, own);
         u32 before = place.stage;
         place.next();
@@ -129,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     __shared__ u64 barriers[2 * STAGES];
     __shared__ alignas(8) float biases[2][COLUMNS];
     u8* space = reinterpret_cast<u8*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024);
-    Ring ring = {shared_address(space), shared_address(barriers), of_cluster(), in_cluster()};
+    Ring ring = {shared_address(space), shared_address(barriers)};
     Problem problem = {bias, y, static_cast<int>(m), static_cast<int>(n), steps, p0, p1};
     if (threadIdx.x == 0) {
         ring.start();
@@ -137,16 +133,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     }
     release_successor();
     await_predecessor();
-    meet_cluster();  // barriers are there
+    __syncthreads();
     if (threadIdx.x < GROUP) {
         give_registers<40>();
         if (threadIdx.x == 0) fetch(left, right, problem, ring);
-        __syncwarp();
     } else {
         take_registers<232>();
         consume(problem, ring, biases);
     }
-    meet_cluster();  // no block ends while one still copies or arrives there
 #endif
 }
 TENON_ENTRY(matmul_wgmma)

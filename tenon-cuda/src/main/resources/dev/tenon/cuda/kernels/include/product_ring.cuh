@@ -1,13 +1,12 @@
 // The main loop of products of warpgroups: ROWS rows of a times COLUMNS columns of b, whose parts of 128 bytes of k pass through a ring in shared
-// memory. One thread fetches; each warpgroup multiplies 64 rows. Of float, operands are TF32, and b lies along k. Blocks of a cluster that make the same
-// rows, or the same columns, fetch that operand together: each a part, which the copy engine brings to all.
+// memory. One thread fetches; each warpgroup multiplies 64 rows. Of float, operands are TF32, and b lies along k. Blocks of a cluster that make the
+// same rows may fetch a together: each a part, which the copy engine brings to all. (To share b so between blocks that make the same columns gained
+// nothing on an H200.)
 #pragma once
 #include "wgmma.cuh"
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
-enum Sharing { ALONE, SAME_ROWS, SAME_COLUMNS };
-
-template <typename T, int COLUMNS, int STAGES, bool ALONG_B, int ROWS = 128, Sharing SHARING = ALONE>
+template <typename T, int COLUMNS, int STAGES, bool ALONG_B, int ROWS = 128, bool SHARED = false>
 struct ProductRing {
     static constexpr int GROUP = 128;  // threads of a warpgroup
     static constexpr int LINE = 128;   // bytes of k, per step
@@ -21,7 +20,7 @@ struct ProductRing {
 
     u32 ring;      // on a boundary of 1024
     u32 barriers;  // 2 STAGES
-    int peers = 1;  // blocks that share an operand
+    int peers = 1;  // blocks that share a
     int rank = 0;   // this one's number
 
     __device__ __forceinline__ u32 full(u32 stage) const { return barriers + 8 * stage; }
@@ -43,7 +42,7 @@ struct ProductRing {
     // A warpgroup has read a stage.
     __device__ __forceinline__ void release(u32 stage) const {
         int thread = static_cast<int>(threadIdx.x) % GROUP;
-        if (SHARING == ALONE || peers == 1) {
+        if (!SHARED || peers == 1) {
             if (thread == 0) arrive(free(stage));
         } else if (thread < peers) {
             arrive_in_cluster(free(stage), thread);
@@ -55,13 +54,12 @@ struct ProductRing {
     __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& right, int step, int row0, int column0, Place& place) const {
         static_assert(COLUMNS % BOX == 0, "boxes fill the stage");
         await_free(place);
-        u16 all = static_cast<u16>((1 << peers) - 1);
         u32 barrier = full(place.stage);
         u32 to = ring + place.stage * STAGE;
         expect_bytes(barrier, STAGE);
-        if (SHARING == SAME_ROWS && peers > 1) {
+        if (SHARED && peers > 1) {
             int part = rank * (ROWS / peers);
-            copy_box_to(all, to + part * LINE, left, step * DEPTH, row0 + part, barrier);
+            copy_box_to(static_cast<u16>((1 << peers) - 1), to + part * LINE, left, step * DEPTH, row0 + part, barrier);
         } else {
             copy_box(to, left, step * DEPTH, row0, barrier);
         }
@@ -69,12 +67,7 @@ struct ProductRing {
         for (int column = 0; column < COLUMNS; column += BOX) {
             int x = ALONG_B ? step * DEPTH : column0 + column;
             int y = ALONG_B ? column0 + column : step * DEPTH;
-            u32 box = to + LEFT + column * LINE;
-            if (SHARING != SAME_COLUMNS || peers == 1) {
-                copy_box(box, right, x, y, barrier);
-            } else if (column / BOX % peers == rank) {
-                copy_box_to(all, box, right, x, y, barrier);
-            }
+            copy_box(to + LEFT + column * LINE, right, x, y, barrier);
         }
         place.next();
     }

@@ -187,6 +187,13 @@ __device__ __forceinline__ void copy_box(u32 shared, const TensorMap& map, i32 c
                  : "memory");
 }
 
+// The same in four.
+__device__ __forceinline__ void copy_box(u32 shared, const TensorMap& map, i32 column, i32 row, i32 plane, i32 volume, u32 barrier) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared),
+                 "l"(&map), "r"(column), "r"(row), "r"(plane), "r"(volume), "r"(barrier)
+                 : "memory");
+}
+
 // Copies a cell of the windows at as many positions as the map says, from the window on whose first cell is (x, y, image), which may lie in
 // padding; cell_x and cell_y from there.
 __device__ __forceinline__ void copy_windows(

@@ -116,7 +116,7 @@ class WarpgroupProductsTest {
         assertThat(plan).isNotNull();
         assertThat(plan.text()).isEqualTo("matmul_wgmma, tiles of 128x192");
         assertThat(plan.detail()).isEqualTo(24);
-        assertThat(plan.rightRows()).isEqualTo(96);
+        assertThat(plan.rightRows()).isEqualTo(64);
         assertThat(WarpgroupProducts.of(DType.F32, shape(32768, 3072, 768), GELU, H200, true, ProductForm.RING)
                         .refusal())
                 .isEqualTo("TF32 operands lie along k");
