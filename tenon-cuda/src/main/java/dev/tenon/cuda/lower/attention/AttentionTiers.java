@@ -224,7 +224,7 @@ final class AttentionTiers {
                 NAME, problem.batches(), problem.heads(), Math.ceilDiv(problem.queries(), WarpgroupForm.QUERIES));
     }
 
-    /** How the copy engine sees an operand from so many bytes on: boxes of 64 elements of a tile of tokens of a head. */
+    /** How the copy engine sees an operand from so many bytes on: boxes of 64 elements of 128 tokens of a head. */
     private PreparedLaunch.Builder map(
             PreparedLaunch.Builder launch, int slot, long start, Strides strides, int size, long tokens, long heads) {
         return launch.map(
