@@ -14,7 +14,7 @@ __device__ __forceinline__ float short_gelu(float x) {
     p = fmaf(a, p, -4.61271878e-01f);
     p = fmaf(a, p, -1.15017430f);
     p = fmaf(a, p, -1.00006478f);
-    return fmaf(-a, fast_exp2(p), x < 0 ? -0.0f : x);
+    return fmaf(-a, fast_exp2(p), max_or_nan(x, -0.0f));
 }
 
 // The same for a up to 14, within 1.6e-4 of Q, behind which results are 0 in bf16: 2^24 Q(a), which is normal, and a constant.
@@ -28,7 +28,7 @@ __device__ __forceinline__ float short_gelu_far(float x) {
     p = fmaf(a, p, -4.62876052e-01f);
     p = fmaf(a, p, -1.14898813f);
     p = fmaf(a, p, 22.99981189f);
-    return fmaf(-a, fast_exp2(p) * 5.9604645e-8f, x < 0 ? -0.0f : x);
+    return fmaf(-a, fast_exp2(p) * 5.9604645e-8f, max_or_nan(x, -0.0f));
 }
 
 // The same for a up to 13, within 4e-5 of Q (2e-5 up to 5), behind which results are 0 or subnormal.
@@ -43,7 +43,7 @@ __device__ __forceinline__ float short_gelu_tf32(float x) {
     p = fmaf(a, p, -4.58636254e-01f);
     p = fmaf(a, p, -1.15105104f);
     p = fmaf(a, p, -1.00002575f);
-    return fmaf(-a, fast_exp2(p), x < 0 ? -0.0f : x);
+    return fmaf(-a, fast_exp2(p), max_or_nan(x, -0.0f));
 }
 
 // x / (1 + e^-2u); from -12 on down results are 0.
