@@ -28,17 +28,16 @@ __device__ __forceinline__ void add_row(float (&v)[R * V + 1], const void* matri
     i64 start = row * cols;
     if (sizeof(T) < 4 && (flags & FLOATS) != 0) {
         const float* from = static_cast<const float*>(matrix) + start;
-        Pack<float, F> packs[R * V / F];  // all asked for before the first is waited for
-#pragma unroll
-        for (int p = 0; p < R * V / F; p++) {
-            int column = (lane + 32 * (p / (V / F))) * V + p % (V / F) * F;
-            if (column < cols) packs[p] = *reinterpret_cast<const Pack<float, F>*>(from + column);
-        }
 #pragma unroll
         for (int r = 0; r < R; r++) {
-            if ((lane + 32 * r) * V >= cols) break;
 #pragma unroll
-            for (int i = 0; i < V; i++) v[r * V + i] += packs[(r * V + i) / F].at[i % F];
+            for (int part = 0; part < V / F; part++) {
+                int column = (lane + 32 * r) * V + part * F;
+                if (column >= cols) break;
+                Pack<float, F> pack = *reinterpret_cast<const Pack<float, F>*>(from + column);
+#pragma unroll
+                for (int i = 0; i < F; i++) v[r * V + part * F + i] += pack.at[i];
+            }
         }
     } else {
         const T* from = static_cast<const T*>(matrix) + start;
