@@ -182,7 +182,7 @@ public final class LtProduct implements LtAnswer, Tunable {
      */
     static String problemClass(GemmProblem problem, long workspaceBytes, @Nullable Rival rival) {
         return "rows " + Tunable.near(problem.m()) + " of " + problem.withRows(1) + " in " + workspaceBytes
-                + Rival.besides(rival);
+                + Rival.besides(rival != null);
     }
 
     /** How many algorithms may be timed: those that the library offered, and the rival's. */

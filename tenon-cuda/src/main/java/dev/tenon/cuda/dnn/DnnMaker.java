@@ -1,0 +1,134 @@
+package dev.tenon.cuda.dnn;
+
+import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_A;
+import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_FALLBACK;
+
+import dev.tenon.core.error.TenonException;
+import dev.tenon.cuda.tuning.Choice;
+import dev.tenon.cuda.tuning.Rival;
+import dev.tenon.cuda.tuning.TuningRecords;
+import dev.tenon.nativelib.cudnn.Cudnn;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes plans by a handle of its own, on which nothing is enqueued. The context is current in every call. Used by one
+ * thread at a time.
+ *
+ * @param mostWorkspaceBytes what one operation may work in
+ * @param found the fastest engines of classes of problems; null where nothing is timed
+ */
+record DnnMaker(
+        long handle, long mostWorkspaceBytes, @Nullable TuningRecords found) {
+    /**
+     * A question to the library's heuristics.
+     *
+     * @param most configurations that are asked for, its favourites
+     * @param tried how many of them an earlier question has had
+     */
+    private record Question(int mode, int most, int tried) {}
+
+    /** What came of a question. */
+    sealed interface Made {}
+
+    /**
+     * A plan, which whoever takes it destroys.
+     *
+     * @param plan its descriptor
+     * @param timed of how many it was the fastest
+     * @param isFavourite whether the library's heuristics chose it, and nothing was timed for its class
+     */
+    record Plan(long plan, long workspaceBytes, int timed, boolean isFavourite) implements Made {
+        /** For a plan that nothing runs by. */
+        void destroy() {
+            Cudnn.cudnnBackendDestroyDescriptor(plan);
+        }
+    }
+
+    /** No plan, and why. */
+    record None(DnnAnswer answer) implements Made {}
+
+    /** The favourite alone first: nine tenths of the time of a plan go into ranking the others. */
+    private static final List<Question> QUESTIONS = List.of(
+            new Question(HEUR_MODE_A, 1, 0), new Question(HEUR_MODE_A, 16, 1), new Question(HEUR_MODE_FALLBACK, 16, 0));
+
+    /** Engines that are asked for to be timed. */
+    private static final int MOST_TRIALS = 16;
+
+    /**
+     * A plan by the engine that was fastest for problems like it, or the one that the library's heuristics rank first
+     * among those that are exact enough and fit into the workspace.
+     */
+    Made ask(DnnAsked asked) {
+        Made known = asked.problem() instanceof DnnProblem problem ? known(problem, asked.rivalled()) : null;
+        return known == null ? favourite(asked.problem()) : known;
+    }
+
+    private Made favourite(DnnOperation problem) {
+        try (DnnDescriptors graph = DnnDescriptors.of(problem, handle)) {
+            long operations = graph.build();
+            int seen = 0;
+            for (Question question : QUESTIONS) {
+                List<Long> ranked = graph.configurations(operations, question.mode, question.most);
+                for (long configuration : ranked.subList(Math.min(question.tried, ranked.size()), ranked.size())) {
+                    seen++;
+                    long plan = graph.isExact(configuration) ? graph.plan(configuration, mostWorkspaceBytes) : 0;
+                    if (plan != 0) {
+                        return new Plan(plan, DnnDescriptors.workspaceBytes(plan), 1, true);
+                    }
+                }
+            }
+            return new None(new DnnAnswer.Refusal("cuDNN has no plan for it that is exact and fits into a workspace of "
+                    + mostWorkspaceBytes + " bytes, of " + seen));
+        } catch (TenonException e) {
+            return new None(new DnnAnswer.Refusal(String.valueOf(e.getMessage())));
+        }
+    }
+
+    /** By what was found for problems like it; null for nothing that works here. */
+    private @Nullable Made known(DnnProblem problem, boolean rivalled) {
+        Choice choice = found == null ? null : found.get(classOf(problem, rivalled, mostWorkspaceBytes));
+        if (choice == null) {
+            return null;
+        }
+        if (choice.algorithm().equals(Rival.ALGORITHM)) {
+            return rivalled
+                    ? new None(new DnnAnswer.Slower("a kernel of ours is faster, " + Choice.words(choice.timed())))
+                    : null;
+        }
+        DnnEngine engine = DnnEngine.parse(choice.algorithm());
+        long plan = engine == null ? 0 : plan(problem, engine);
+        return plan == 0 ? null : new Plan(plan, DnnDescriptors.workspaceBytes(plan), choice.timed(), false);
+    }
+
+    /** What problems share a fastest engine, in words. */
+    static String classOf(DnnProblem problem, boolean rivalled, long mostWorkspaceBytes) {
+        return problem.problemClass() + " in " + mostWorkspaceBytes + Rival.besides(rivalled);
+    }
+
+    /** The engines that may be timed, the library's favourite first. */
+    List<DnnEngine> engines(DnnOperation problem) {
+        try (DnnDescriptors graph = DnnDescriptors.of(problem, handle)) {
+            long operations = graph.build();
+            return graph.configurations(operations, HEUR_MODE_A, MOST_TRIALS).stream()
+                    .filter(one -> graph.isExact(one) && !graph.isCompiled(one))
+                    .map(graph::engine)
+                    .filter(Objects::nonNull)
+                    .distinct()
+                    .toList();
+        }
+    }
+
+    /** A plan by an engine, which the caller destroys; 0 where the library has none. */
+    long plan(DnnOperation problem, DnnEngine engine) {
+        try (DnnDescriptors graph = DnnDescriptors.of(problem, handle)) {
+            long configuration = graph.configuration(graph.build(), engine);
+            return configuration != 0 && graph.isExact(configuration)
+                    ? graph.plan(configuration, mostWorkspaceBytes)
+                    : 0;
+        } catch (TenonException e) {
+            return 0; // the engine is one for other graphs
+        }
+    }
+}
