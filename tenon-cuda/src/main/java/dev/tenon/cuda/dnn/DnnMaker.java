@@ -107,17 +107,25 @@ record DnnMaker(
         return problem.problemClass() + " in " + mostWorkspaceBytes + Rival.besides(rivalled);
     }
 
-    /** The engines that may be timed, the library's favourite first. */
+    /**
+     * The engines that may be timed, the library's favourite first: those of its fallback where the others are not
+     * exact enough, or compiled when they are asked for.
+     */
     List<DnnEngine> engines(DnnOperation problem) {
         try (DnnDescriptors graph = DnnDescriptors.of(problem, handle)) {
             long operations = graph.build();
-            return graph.configurations(operations, HEUR_MODE_A, MOST_TRIALS).stream()
-                    .filter(one -> graph.isExact(one) && !graph.isCompiled(one))
-                    .map(graph::engine)
-                    .filter(Objects::nonNull)
-                    .distinct()
-                    .toList();
+            List<DnnEngine> usual = engines(graph, operations, HEUR_MODE_A);
+            return usual.isEmpty() ? engines(graph, operations, HEUR_MODE_FALLBACK) : usual;
         }
+    }
+
+    private static List<DnnEngine> engines(DnnDescriptors graph, long operations, int mode) {
+        return graph.configurations(operations, mode, MOST_TRIALS).stream()
+                .filter(one -> graph.isExact(one) && !graph.isCompiled(one))
+                .map(graph::engine)
+                .filter(Objects::nonNull)
+                .distinct()
+                .toList();
     }
 
     /** A plan by an engine, which the caller destroys; 0 where the library has none. */
