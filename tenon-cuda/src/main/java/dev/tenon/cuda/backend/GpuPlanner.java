@@ -22,7 +22,6 @@ import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.dnn.DnnAnswer;
-import dev.tenon.cuda.dnn.DnnAsked;
 import dev.tenon.cuda.dnn.DnnExpected;
 import dev.tenon.cuda.dnn.DnnOperation;
 import dev.tenon.cuda.kernel.CopyKernel;
@@ -88,7 +87,7 @@ final class GpuPlanner implements GpuLoweringContext {
     private final List<StepKernels> stepKernels = new ArrayList<>();
     private final Map<Object, Object> shared = new HashMap<>();
     private ResidentLowering resident;
-    private DnnExpected libraryPlans = DnnExpected.nothing();
+    private final DnnExpected libraryPlans;
     private int lowering;
     private String compilerRefused = "";
 
@@ -98,6 +97,7 @@ final class GpuPlanner implements GpuLoweringContext {
         this.device = device;
         this.options = options;
         this.slots = Slots.of(plan);
+        this.libraryPlans = device.dnn().expected();
         for (int i = 0; i < slots.values().size(); i++) {
             ConstantData data = MemoryPlanner.shown(slots.values().get(i)).constant();
             places.add(new Place(slots.placements().get(i), data, false));
@@ -119,8 +119,8 @@ final class GpuPlanner implements GpuLoweringContext {
             List<GpuWeights.Layout> expected =
                     device.blas().mayStart() && weights.isEmpty() ? planner.expected() : List.of();
             try (UploadAhead ahead = UploadAhead.begin(device.context(), weights, expected);
-                    DnnExpected plans = device.dnn().expect(planner::asked)) {
-                planner.libraryPlans = plans;
+                    DnnExpected _ = planner.libraryPlans) {
+                planner.expectConvolutions();
                 return planner.program(ahead);
             }
         } catch (RuntimeException | Error e) {
@@ -148,15 +148,15 @@ final class GpuPlanner implements GpuLoweringContext {
         return List.copyOf(all);
     }
 
-    /** What cuDNN will be asked about. */
-    private List<DnnAsked> asked() {
-        List<DnnAsked> all = new ArrayList<>();
-        stepKernels.add(new StepKernels(device.modules())); // none is asked for
-        for (Node node : nodes) {
-            GpuConvLowering.asked(node, this).ifPresent(all::add);
+    /** Lets cuDNN begin with what it will be asked about. */
+    private void expectConvolutions() {
+        if (device.blas().mayStart()) {
+            stepKernels.add(new StepKernels(device.modules())); // none is asked for
+            for (Node node : nodes) {
+                GpuConvLowering.asked(node, this).ifPresent(libraryPlans::add);
+            }
+            stepKernels.clear();
         }
-        stepKernels.clear();
-        return all;
     }
 
     private GpuProgram program(UploadAhead ahead) {

@@ -3,7 +3,6 @@ package dev.tenon.cuda.dnn;
 import dev.tenon.core.lazy.Uninterrupted;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +26,9 @@ final class Ahead<Q, A> implements AutoCloseable {
     private final Consumer<Thread> starting;
     private final ArrayDeque<Task<Q, A>> queue = new ArrayDeque<>();
     private final List<Thread> threads = new ArrayList<>();
+    /** Threads that wait for a question. */
+    private int idle;
+
     private boolean ended;
 
     /** Whoever claims it works it out. A failure completes it with null. */
@@ -51,10 +53,18 @@ final class Ahead<Q, A> implements AutoCloseable {
 
     /** Questions that will be asked. Used by one thread. */
     final class Batch implements AutoCloseable {
-        private final Map<Q, Task<Q, A>> tasks;
+        private final Map<Q, Task<Q, A>> tasks = new HashMap<>();
 
-        private Batch(Map<Q, Task<Q, A>> tasks) {
-            this.tasks = tasks;
+        private Batch() {}
+
+        /** Lets a thread begin with a question, behind those before it. Does nothing with one that is here already. */
+        void add(Q question) {
+            if (!tasks.containsKey(question)) {
+                Task<Q, A> task = new Task<>(question, new AtomicBoolean(), new CompletableFuture<>());
+                if (enqueue(task)) {
+                    tasks.put(question, task);
+                }
+            }
         }
 
         /**
@@ -81,37 +91,36 @@ final class Ahead<Q, A> implements AutoCloseable {
         }
     }
 
-    /** Lets threads begin with questions, in the order in which they will be asked. The caller closes the batch. */
-    Batch begin(Collection<Q> questions) {
-        Map<Q, Task<Q, A>> tasks = new HashMap<>();
-        synchronized (this) {
-            for (Q question : questions) {
-                if (!ended && !tasks.containsKey(question)) {
-                    Task<Q, A> task = new Task<>(question, new AtomicBoolean(), new CompletableFuture<>());
-                    tasks.put(question, task);
-                    queue.add(task);
-                }
-            }
-            notifyAll();
-            int wanted = ended ? 0 : Math.min(most, queue.size());
-            for (int i = threads.size(); i < wanted && startOne(); i++) {}
-        }
-        return new Batch(tasks);
+    /** A batch without questions yet, which the caller closes. */
+    Batch begin() {
+        return new Batch();
     }
 
-    /** @return false where no thread is to be had: whoever asks works it out */
-    private boolean startOne() {
+    /** @return false where no thread will be at it */
+    private synchronized boolean enqueue(Task<Q, A> task) {
+        if (ended) {
+            return false;
+        }
+        queue.add(task);
+        if (queue.size() > idle && threads.size() < most) {
+            startOne();
+        }
+        notify();
+        return true;
+    }
+
+    /** Where no thread is to be had, whoever asks works it out. */
+    private void startOne() {
         Thread fresh = Thread.ofPlatform()
                 .daemon()
                 .name("tenon-ahead-" + (threads.size() + 1))
                 .unstarted(this::run);
         try {
             starting.accept(fresh);
+            threads.add(fresh);
         } catch (OutOfMemoryError e) {
-            return false;
+            // the next question tries again
         }
-        threads.add(fresh);
-        return true;
     }
 
     private void run() {
@@ -131,10 +140,13 @@ final class Ahead<Q, A> implements AutoCloseable {
 
     private synchronized @Nullable Task<Q, A> next() {
         while (queue.isEmpty() && !ended) {
+            idle++;
             try {
                 wait();
             } catch (InterruptedException e) {
                 // nobody interrupts it; it ends when it is told to
+            } finally {
+                idle--;
             }
         }
         return ended ? null : queue.remove();

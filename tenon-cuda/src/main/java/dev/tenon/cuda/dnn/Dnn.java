@@ -10,14 +10,11 @@ import dev.tenon.cuda.tuning.Tuner;
 import dev.tenon.cuda.tuning.TuningRecords;
 import dev.tenon.nativelib.cudnn.CudnnLibrary;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -120,30 +117,23 @@ public final class Dnn implements AutoCloseable {
         return Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors() / 2);
     }
 
-    /**
-     * Lets threads make plans that are about to be prepared: of a new size all are asked for one after the other.
-     *
-     * @param operations in the order in which they will be prepared; one that never is costs some time. Not asked
-     *     where there is no library
-     */
-    public DnnExpected expect(Supplier<List<DnnAsked>> operations) {
-        if (context == null) {
-            return DnnExpected.nothing();
-        }
-        List<DnnAsked> expected = operations.get();
+    /** For the operations of one plan; nothing is done where there is no library. The caller closes it. */
+    public DnnExpected expected() {
+        return new DnnExpected(this);
+    }
+
+    /** Null where there is no library. */
+    Ahead<DnnAsked, Made>.@Nullable Batch begin() {
+        Ahead<DnnAsked, Made> threads = context == null || !unavailable().isEmpty() ? null : ahead;
+        return threads == null ? null : threads.begin();
+    }
+
+    /** Whether an answer is known. */
+    boolean knows(DnnAsked asked) {
         lock.lock();
         try {
-            Ahead<DnnAsked, Made> threads =
-                    expected.size() < 2 || !unavailable().isEmpty() ? null : ahead;
-            if (threads == null) {
-                return DnnExpected.nothing();
-            }
-            Set<DnnAsked> unknown = new LinkedHashSet<>(expected);
-            unknown.removeIf(one -> {
-                DnnAnswer known = answers.get(one.problem());
-                return known != null && known.serves(one.rivalled());
-            });
-            return new DnnExpected(threads.begin(unknown));
+            DnnAnswer known = answers.get(asked.problem());
+            return known != null && known.serves(asked.rivalled());
         } finally {
             lock.unlock();
         }
@@ -165,7 +155,7 @@ public final class Dnn implements AutoCloseable {
      * @param rival timed beside the library's engines; null for none
      */
     public DnnAnswer prepare(DnnOperation problem, @Nullable Rival rival) {
-        try (DnnExpected none = DnnExpected.nothing()) {
+        try (DnnExpected none = expected()) {
             return prepare(problem, rival, none);
         }
     }
@@ -205,7 +195,7 @@ public final class Dnn implements AutoCloseable {
             if (answer instanceof DnnPlan plan) {
                 users.put(plan, 1);
                 TuningRecords found = making.found();
-                if (found != null && problem instanceof DnnProblem && ((DnnMaker.Plan) made).isFavourite()) {
+                if (found != null && problem instanceof DnnProblem && ((DnnMaker.Plan) made).mayBeTimed()) {
                     tuner.add(plan, found);
                 }
             }

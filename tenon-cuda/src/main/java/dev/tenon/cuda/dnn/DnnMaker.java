@@ -6,6 +6,7 @@ import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_FALLBACK;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.cuda.tuning.Choice;
 import dev.tenon.cuda.tuning.Rival;
+import dev.tenon.cuda.tuning.Siblings;
 import dev.tenon.cuda.tuning.TuningRecords;
 import dev.tenon.nativelib.cudnn.Cudnn;
 import java.util.List;
@@ -18,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param mostWorkspaceBytes what one operation may work in
  * @param found the fastest engines of classes of problems; null where nothing is timed
+ * @param siblings engines of other sizes
  */
 record DnnMaker(
-        long handle, long mostWorkspaceBytes, @Nullable TuningRecords found) {
+        long handle, long mostWorkspaceBytes, @Nullable TuningRecords found, Siblings<DnnProblem> siblings) {
     /**
      * A question to the library's heuristics.
      *
@@ -37,9 +39,9 @@ record DnnMaker(
      *
      * @param plan its descriptor
      * @param timed of how many it was the fastest
-     * @param isFavourite whether the library's heuristics chose it, and nothing was timed for its class
+     * @param mayBeTimed whether nothing was timed for its class yet
      */
-    record Plan(long plan, long workspaceBytes, int timed, boolean isFavourite) implements Made {
+    record Plan(long plan, long workspaceBytes, int timed, boolean mayBeTimed) implements Made {
         /** For a plan that nothing runs by. */
         void destroy() {
             Cudnn.cudnnBackendDestroyDescriptor(plan);
@@ -57,12 +59,19 @@ record DnnMaker(
     private static final int MOST_TRIALS = 16;
 
     /**
-     * A plan by the engine that was fastest for problems like it, or the one that the library's heuristics rank first
-     * among those that are exact enough and fit into the workspace.
+     * A plan by the engine that was fastest for problems like it, or the one of a size near it, which is known to be
+     * exact and has its kernel loaded, or the one that the library's heuristics rank first among those that are exact
+     * enough and fit into the workspace. Where nothing is timed, no plan depends on those before it.
      */
     Made ask(DnnAsked asked) {
-        Made known = asked.problem() instanceof DnnProblem problem ? known(problem, asked.rivalled()) : null;
-        return known == null ? favourite(asked.problem()) : known;
+        if (found == null || !(asked.problem() instanceof DnnProblem problem)) {
+            return favourite(asked.problem());
+        }
+        Made known = known(problem, asked.rivalled(), found);
+        if (known == null) {
+            known = by(problem, siblings.near(problem.kind(), problem.positions()), 1, true);
+        }
+        return known == null ? favourite(problem) : known;
     }
 
     private Made favourite(DnnOperation problem) {
@@ -75,6 +84,9 @@ record DnnMaker(
                     seen++;
                     long plan = graph.isExact(configuration) ? graph.plan(configuration, mostWorkspaceBytes) : 0;
                     if (plan != 0) {
+                        if (found != null && problem instanceof DnnProblem convolution) {
+                            note(convolution, graph.engine(configuration));
+                        }
                         return new Plan(plan, DnnDescriptors.workspaceBytes(plan), 1, true);
                     }
                 }
@@ -86,9 +98,15 @@ record DnnMaker(
         }
     }
 
+    private void note(DnnProblem problem, @Nullable DnnEngine engine) {
+        if (engine != null) {
+            siblings.put(problem.kind(), problem.positions(), engine.words());
+        }
+    }
+
     /** By what was found for problems like it; null for nothing that works here. */
-    private @Nullable Made known(DnnProblem problem, boolean rivalled) {
-        Choice choice = found == null ? null : found.get(classOf(problem, rivalled, mostWorkspaceBytes));
+    private @Nullable Made known(DnnProblem problem, boolean rivalled, TuningRecords records) {
+        Choice choice = records.get(classOf(problem, rivalled, mostWorkspaceBytes));
         if (choice == null) {
             return null;
         }
@@ -97,9 +115,18 @@ record DnnMaker(
                     ? new None(new DnnAnswer.Slower("a kernel of ours is faster, " + Choice.words(choice.timed())))
                     : null;
         }
-        DnnEngine engine = DnnEngine.parse(choice.algorithm());
+        Made made = by(problem, choice.algorithm(), choice.timed(), false);
+        if (made != null) {
+            siblings.put(problem.kind(), problem.positions(), choice.algorithm());
+        }
+        return made;
+    }
+
+    /** By an engine in words; null where there is none, or it does not work here. */
+    private @Nullable Made by(DnnProblem problem, @Nullable String words, int timed, boolean mayBeTimed) {
+        DnnEngine engine = words == null ? null : DnnEngine.parse(words);
         long plan = engine == null ? 0 : plan(problem, engine);
-        return plan == 0 ? null : new Plan(plan, DnnDescriptors.workspaceBytes(plan), choice.timed(), false);
+        return plan == 0 ? null : new Plan(plan, DnnDescriptors.workspaceBytes(plan), timed, mayBeTimed);
     }
 
     /** What problems share a fastest engine, in words. */

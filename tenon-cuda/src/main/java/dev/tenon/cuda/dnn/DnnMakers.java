@@ -1,6 +1,7 @@
 package dev.tenon.cuda.dnn;
 
 import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.tuning.Siblings;
 import dev.tenon.cuda.tuning.Tuner;
 import dev.tenon.cuda.tuning.TuningRecords;
 import dev.tenon.nativelib.cudnn.Cudnn;
@@ -24,6 +25,7 @@ final class DnnMakers implements AutoCloseable {
     private final Lock withoutRecording;
     private final long mostWorkspaceBytes;
     private final @Nullable TuningRecords found;
+    private final Siblings<DnnProblem> siblings = new Siblings<>();
     private final Deque<DnnMaker> spare = new ArrayDeque<>();
 
     DnnMakers(GpuContext device, Tuner tuner, long mostWorkspaceBytes) {
@@ -58,7 +60,7 @@ final class DnnMakers implements AutoCloseable {
                 return known;
             }
         }
-        return new DnnMaker(newHandle(device, withoutRecording), mostWorkspaceBytes, found);
+        return new DnnMaker(newHandle(device, withoutRecording), mostWorkspaceBytes, found, siblings);
     }
 
     private synchronized void give(DnnMaker maker) {

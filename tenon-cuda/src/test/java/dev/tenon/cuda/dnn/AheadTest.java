@@ -32,6 +32,14 @@ class AheadTest {
         });
     }
 
+    private static Ahead<String, String>.Batch begin(Ahead<String, String> ahead, String... questions) {
+        Ahead<String, String>.Batch batch = ahead.begin();
+        for (String question : questions) {
+            batch.add(question);
+        }
+        return batch;
+    }
+
     private static void await(CountDownLatch latch) {
         try {
             assertThat(latch.await(50, TimeUnit.SECONDS)).isTrue();
@@ -51,7 +59,7 @@ class AheadTest {
                     }
                     return question + "!";
                 });
-                Ahead<String, String>.Batch batch = ahead.begin(List.of("a", "b", "c"))) {
+                Ahead<String, String>.Batch batch = begin(ahead, "a", "b", "c")) {
             Await.until("all three are at work", () -> together.getNumberWaiting() == 0 && started.size() == 3);
             List<String> answers = new ArrayList<>();
             for (String question : List.of("c", "a", "b")) {
@@ -73,7 +81,7 @@ class AheadTest {
                     await(go);
                     return question;
                 });
-                Ahead<String, String>.Batch batch = ahead.begin(List.of("first", "second"))) {
+                Ahead<String, String>.Batch batch = begin(ahead, "first", "second")) {
             await(begun);
             assertThat(batch.take("second")).isNull();
             go.countDown();
@@ -92,7 +100,7 @@ class AheadTest {
             made.incrementAndGet();
             return question;
         })) {
-            try (Ahead<String, String>.Batch _ = ahead.begin(List.of("a", "b", "a"))) {
+            try (Ahead<String, String>.Batch _ = begin(ahead, "a", "b", "a")) {
                 Await.until("both are made", () -> made.get() == 2);
             }
             assertThat(unwanted).containsExactlyInAnyOrder("a", "b");
@@ -109,7 +117,7 @@ class AheadTest {
                     }
                     throw new IllegalStateException("a test");
                 });
-                Ahead<String, String>.Batch batch = ahead.begin(List.of("fails", "short of heap"))) {
+                Ahead<String, String>.Batch batch = begin(ahead, "fails", "short of heap")) {
             await(begun);
             assertThat(batch.take("fails")).isNull();
             assertThat(batch.take("short of heap")).isNull();
@@ -124,7 +132,7 @@ class AheadTest {
                     throw new OutOfMemoryError("no thread is to be had");
                 })) {
             for (Ahead<String, String> ahead : List.of(none, refused)) {
-                try (Ahead<String, String>.Batch batch = ahead.begin(List.of("a", "b"))) {
+                try (Ahead<String, String>.Batch batch = begin(ahead, "a", "b")) {
                     assertThat(batch.take("a")).isNull();
                 }
             }
@@ -137,17 +145,17 @@ class AheadTest {
         AtomicInteger made = new AtomicInteger();
         Ahead<String, String> ahead = ahead(2, question -> question + made.incrementAndGet());
         for (int i = 1; i <= 3; i++) {
-            try (Ahead<String, String>.Batch batch = ahead.begin(List.of("a"))) {
+            try (Ahead<String, String>.Batch batch = begin(ahead, "a")) {
                 int expected = i;
                 Await.until("it is made", () -> made.get() == expected);
                 assertThat(batch.take("a")).isEqualTo("a" + i);
             }
         }
-        assertThat(started).hasSize(1);
+        assertThat(started).as("a thread that waits takes the next question").hasSizeLessThanOrEqualTo(2);
         ahead.close();
         ahead.close();
         assertThat(started).noneMatch(Thread::isAlive);
-        try (Ahead<String, String>.Batch batch = ahead.begin(List.of("a"))) {
+        try (Ahead<String, String>.Batch batch = begin(ahead, "a")) {
             assertThat(batch.take("a")).isNull();
         }
         assertThat(made).hasValue(3);
