@@ -60,15 +60,19 @@ public final class GpuConvLowering {
      */
     public static boolean claims(ChannelsLastConv op, Node node, Precision precision) {
         DType dtype = node.input(0).dtype();
-        boolean concrete =
-                node.inputs().stream().allMatch(input -> input.shape().isConcrete());
-        if (!concrete || dtype == DType.F64 || (dtype == DType.F32 && precision == Precision.STRICT)) {
+        if (dtype == DType.F64 || (dtype == DType.F32 && precision == Precision.STRICT)) {
             return false;
         }
+        for (Value input : node.inputs()) {
+            if (!input.shape().isConcrete()) {
+                return false;
+            }
+        }
         ConvGeometry geometry = ConvGeometry.of(op, node);
-        return DepthwiseLastConv.refusal(geometry, dtype).isEmpty()
-                || FewChannelsConv.refusal(geometry, dtype).isEmpty()
-                || (MmaConv.refusal(geometry, dtype).isEmpty() && MmaConv.takesLast(geometry, dtype));
+        return (MmaConv.takesLast(geometry, dtype)
+                        && MmaConv.refusal(geometry, dtype).isEmpty())
+                || DepthwiseLastConv.refusal(geometry, dtype).isEmpty()
+                || FewChannelsConv.refusal(geometry, dtype).isEmpty();
     }
 
     private static Lowered lower(ConvGeometry geometry, Epilogue epilogue, Node node, GpuLoweringContext context) {
