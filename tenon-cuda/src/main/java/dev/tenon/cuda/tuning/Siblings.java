@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param <K> kinds of problems, which differ in their size alone
  */
 public final class Siblings<K> {
-    /** Sizes that far from each other, at most, share an algorithm until the fastest is known. */
-    private static final long FACTOR = 2;
+    /** Sizes that far apart, at most, share an algorithm until the fastest is known. */
+    private static final long FACTOR = 4;
 
     private final Map<K, NavigableMap<Long, String>> algorithms = new HashMap<>();
 

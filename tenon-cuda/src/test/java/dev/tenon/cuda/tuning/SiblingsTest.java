@@ -8,13 +8,13 @@ class SiblingsTest {
     private final Siblings<String> siblings = new Siblings<>();
 
     @Test
-    void sizesWithinAFactorOfTwoShareAnAlgorithm() {
+    void sizesWithinAFactorOfFourShareAnAlgorithm() {
         siblings.put("conv", 1000, "a");
         assertThat(siblings.near("conv", 1000)).isEqualTo("a");
-        assertThat(siblings.near("conv", 500)).isEqualTo("a");
-        assertThat(siblings.near("conv", 2000)).isEqualTo("a");
-        assertThat(siblings.near("conv", 499)).isNull();
-        assertThat(siblings.near("conv", 2001)).isNull();
+        assertThat(siblings.near("conv", 250)).isEqualTo("a");
+        assertThat(siblings.near("conv", 4000)).isEqualTo("a");
+        assertThat(siblings.near("conv", 249)).isNull();
+        assertThat(siblings.near("conv", 4001)).isNull();
     }
 
     @Test
@@ -38,6 +38,6 @@ class SiblingsTest {
         siblings.put("conv", 0, "a");
         assertThat(siblings.near("conv", 0)).isEqualTo("a");
         assertThat(siblings.near("conv", 1)).isEqualTo("a");
-        assertThat(siblings.near("conv", 3)).isNull();
+        assertThat(siblings.near("conv", 5)).isNull();
     }
 }
