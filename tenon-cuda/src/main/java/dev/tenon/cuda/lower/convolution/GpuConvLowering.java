@@ -19,6 +19,7 @@ import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.Lowered;
+import dev.tenon.cuda.lower.step.Micros;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
@@ -168,7 +169,7 @@ public final class GpuConvLowering {
         } else if (refusal.isEmpty() && few != null) {
             double tensors = MmaConv.microseconds(geometry, operands, context);
             refusal = few.microseconds() < tensors
-                    ? "%.1f us by the model, %s %.1f".formatted(tensors, few.entry(), few.microseconds())
+                    ? Micros.text(tensors) + " us by the model, " + few.entry() + " " + Micros.text(few.microseconds())
                     : "";
         }
         if (refusal.isEmpty()) {
