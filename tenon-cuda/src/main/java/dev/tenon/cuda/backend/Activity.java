@@ -11,7 +11,7 @@ final class Activity {
      */
     static final long REST_NANOS = 10_000_000;
 
-    /** Where one new size came, others may follow: what is timed loads kernels, for which their first runs would wait. */
+    /** Where one new size came others may follow: what is timed loads kernels, for which first runs would wait. */
     static final long REST_AFTER_PLAN_NANOS = 100_000_000;
 
     private final LongSupplier clock;
