@@ -74,6 +74,13 @@ final class BenchStreamCommand implements Callable<Integer> {
             description = "Passes over the same sizes, of which the first plans (${DEFAULT-VALUE}).")
     int passes = 4;
 
+    @Option(
+            names = "--slowest",
+            paramLabel = "N",
+            converter = Values.Positive.class,
+            description = "Says where the time of the N slowest new sizes went, behind the first run.")
+    int slowest;
+
     @Option(names = "--json", description = "One object.")
     boolean json;
 
@@ -98,18 +105,28 @@ final class BenchStreamCommand implements Callable<Integer> {
                 Session session = compiled.newSession()) {
             double loading = micros(before);
             List<double[]> times = new ArrayList<>();
+            NewSize.Watch watch = new NewSize.Watch(compiled);
+            Set<Map<String, Long>> seen = new HashSet<>();
+            List<NewSize> fresh = new ArrayList<>();
             for (int pass = 0; pass < passes; pass++) {
                 double[] micros = new double[sizes.size()];
                 for (int i = 0; i < micros.length; i++) {
                     progress.say("pass " + (pass + 1) + " of " + passes + ": " + i + " of " + micros.length + " …");
                     Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), sizes.get(i));
+                    boolean first = seen.add(sizes.get(i)) && seen.size() > 1;
+                    if (first) {
+                        watch.begin();
+                    }
                     long start = System.nanoTime();
                     session.run(inputs);
                     micros[i] = micros(start);
+                    if (first) {
+                        fresh.add(watch.end(sizes.get(i), micros[i]));
+                    }
                 }
                 times.add(micros);
             }
-            print(file, engine, loading, times, sizes);
+            print(file, engine, loading, times, sizes, fresh);
         }
         return 0;
     }
@@ -169,7 +186,13 @@ final class BenchStreamCommand implements Callable<Integer> {
         return most;
     }
 
-    private void print(Path file, Engine engine, double loading, List<double[]> times, List<Map<String, Long>> sizes) {
+    private void print(
+            Path file,
+            Engine engine,
+            double loading,
+            List<double[]> times,
+            List<Map<String, Long>> sizes,
+            List<NewSize> fresh) {
         PrintWriter out = spec.commandLine().getOut();
         List<Double> sums = new ArrayList<>();
         times.forEach(pass -> sums.add(java.util.Arrays.stream(pass).sum()));
@@ -194,6 +217,9 @@ final class BenchStreamCommand implements Callable<Integer> {
                 object.put("plan_max_us", planning.max());
                 object.put("later_run_of_median", most);
             }
+            if (slowest > 0) {
+                object.put("slowest", NewSize.objects(fresh, slowest));
+            }
             Json.print(out, object);
             return;
         }
@@ -212,6 +238,9 @@ final class BenchStreamCommand implements Callable<Integer> {
             out.println("The first run of all took " + Units.duration(times.getFirst()[0])
                     + "; of later runs of a size the longest took "
                     + String.format(Locale.ROOT, "%.1f", most) + " times its median.");
+        }
+        if (slowest > 0) {
+            NewSize.print(out, fresh, slowest);
         }
         out.println(Units.counted(sizes.size(), "run") + " a pass, " + Units.counted(distinct, "size"));
     }

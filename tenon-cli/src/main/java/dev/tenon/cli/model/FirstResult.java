@@ -19,11 +19,10 @@ import java.util.Map;
  */
 public record FirstResult(
         double totalMillis, double jvmMillis, double loadMillis, double planMillis, StartUp.Spent spent) {
-    private static final StartUp.Spent NOTHING = new StartUp.Spent(0, 0, 0, 0, 0);
     private static long began = System.currentTimeMillis();
     private static long loaded;
     private static double plannedByLoading;
-    private static StartUp.Spent spentByLoading = NOTHING;
+    private static StartUp.Spent spentByLoading = StartUp.Spent.NOTHING;
 
     /** To be called when the command begins. */
     public static void commandBegins() {

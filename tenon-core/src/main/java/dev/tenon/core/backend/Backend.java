@@ -1,6 +1,7 @@
 package dev.tenon.core.backend;
 
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.DeviceInfo;
@@ -46,6 +47,11 @@ public interface Backend {
     /** Whether {@link #claims} is true of any node. */
     default boolean claimsAny() {
         return false;
+    }
+
+    /** Whether {@link #claims} may be true of a node of that operation. */
+    default boolean mayClaim(Op op) {
+        return claimsAny();
     }
 
     /**

@@ -75,6 +75,12 @@ public sealed interface ConstantData {
 
     /** {@code element} (its low bits, as memory has them) everywhere. */
     record Splat(TensorType type, long element) implements ConstantData {
+        /** Elements of a fill that are written; the others are copied. */
+        private static final long ONE_BY_ONE = 64;
+
+        /** Bytes copied at a time, which stay in a cache. */
+        private static final long MOST_COPIED = 1 << 14;
+
         /** Writes all elements to as many bytes as the type takes. */
         public void fill(MemorySegment to) {
             int bits = type.dtype().bits();
@@ -83,8 +89,15 @@ public sealed interface ConstantData {
                 return;
             }
             long count = type.shape().elements();
-            for (long i = 0; i < count; i++) {
+            long first = Math.min(count, ONE_BY_ONE);
+            for (long i = 0; i < first; i++) {
                 Elements.setBits(type.dtype(), to, i, element);
+            }
+            long bytes = type.bytes();
+            for (long done = type.dtype().bytesFor(first); done < bytes; ) {
+                long now = Math.min(Math.min(done, MOST_COPIED), bytes - done);
+                MemorySegment.copy(to, 0, to, done, now);
+                done += now;
             }
         }
 

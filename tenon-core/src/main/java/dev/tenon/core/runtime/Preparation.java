@@ -5,15 +5,19 @@ import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Prepared;
 import dev.tenon.core.compiler.Stage;
 import dev.tenon.core.compiler.memory.MemoryPlanner;
+import dev.tenon.core.compiler.rewrite.Claims;
 import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.error.Require;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.lazy.Headroom;
 import dev.tenon.core.options.CompileMode;
 import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.Precision;
 import dev.tenon.core.options.WeightType;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +33,19 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe; several engines may compile it.
  */
 public final class Preparation {
+    /** What a backend claims of a model of that precision. */
+    private record BackendClaims(Backend backend, Precision precision) implements Claims {
+        @Override
+        public boolean mayClaim(Op op) {
+            return backend.mayClaim(op);
+        }
+
+        @Override
+        public boolean test(Node node) {
+            return backend.claims(node, precision);
+        }
+    }
+
     private final Backend backend;
     private final Compiler compiler;
     private final CompileOptions options;
@@ -43,7 +60,7 @@ public final class Preparation {
         this.backend = backend;
         this.compiler = new Compiler(
                 options.compiler(),
-                backend.claimsAny() ? node -> backend.claims(node, options.precision()) : PassContext.CLAIMS_NOTHING,
+                backend.claimsAny() ? new BackendClaims(backend, options.precision()) : PassContext.CLAIMS_NOTHING,
                 halfStore(options.weightType()),
                 options.execution().streams() > 1
                         ? MemoryPlanner.Sharing.IN_ANY_ORDER

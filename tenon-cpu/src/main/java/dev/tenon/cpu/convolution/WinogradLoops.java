@@ -2,7 +2,9 @@ package dev.tenon.cpu.convolution;
 
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.Vectors;
+import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.machine.WinogradKernel.Groups;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -12,7 +14,8 @@ import java.lang.foreign.MemorySegment;
  */
 class WinogradLoops {
     private static final class Choice {
-        static final WinogradLoops CURRENT = Vectors.available() ? new VectorWinogradLoops() : new WinogradLoops();
+        static final WinogradLoops CURRENT =
+                MachineWinogradLoops.before(Vectors.available() ? new VectorWinogradLoops() : new WinogradLoops());
     }
 
     /** The loops to use now. */
@@ -21,7 +24,29 @@ class WinogradLoops {
     }
 
     /** Six rows of n elements, the first at a place. */
-    record Rows(MemorySegment memory, long at, long step) {}
+    record Rows(MemorySegment memory, long at, long step) {
+        Rows plus(long bytes) {
+            return new Rows(memory, at + bytes, step);
+        }
+
+        Matrix matrix() {
+            return new Matrix(memory, at, step);
+        }
+    }
+
+    /** {@link #six(Rows, Rows, int)} of groups of rows. */
+    void six(Rows x, Rows y, int n, Groups groups) {
+        for (int i = 0; i < groups.count(); i++) {
+            six(x.plus(i * groups.x()), y.plus(i * groups.y()), n);
+        }
+    }
+
+    /** {@link #four(Rows, Rows, int, Place, int)} of groups of rows. */
+    void four(Rows x, Rows y, int rows, Place bias, int n, Groups groups) {
+        for (int i = 0; i < groups.count(); i++) {
+            four(x.plus(i * groups.x()), y.plus(i * groups.y()), rows, bias, n);
+        }
+    }
 
     /** Six rows of x to six of y, which do not overlap them. */
     void six(Rows x, Rows y, int n) {

@@ -8,6 +8,7 @@ import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.Start;
 import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.machine.WinogradKernel.Groups;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Layout;
@@ -163,17 +164,16 @@ final class WinogradStep extends LoopStep {
         transforms.six(
                 new WinogradLoops.Rows(workspace, places.rows, 4L * line),
                 new WinogradLoops.Rows(workspace, places.half, 4L * line),
-                line);
+                line,
+                Groups.ONE);
         long pixel = 4L * channels;
         for (int i = 0; i < POINTS; i++) {
-            for (int tile = 0; tile < across; tile++) {
-                long from = places.half + 4L * i * line + pixel * TILE * tile;
-                long to = places.inputs + ((long) i * POINTS * tiles + firstTile + tile) * pixel;
-                transforms.six(
-                        new WinogradLoops.Rows(workspace, from, pixel),
-                        new WinogradLoops.Rows(workspace, to, tiles * pixel),
-                        channels);
-            }
+            long to = places.inputs + ((long) i * POINTS * tiles + firstTile) * pixel;
+            transforms.six(
+                    new WinogradLoops.Rows(workspace, places.half + 4L * i * line, pixel),
+                    new WinogradLoops.Rows(workspace, to, tiles * pixel),
+                    channels,
+                    new Groups(across, TILE * pixel, pixel));
         }
     }
 
@@ -221,20 +221,28 @@ final class WinogradStep extends LoopStep {
                     new WinogradLoops.Rows(workspace, places.results + j * points, POINTS * points),
                     TILE,
                     Place.NONE,
-                    tiles * n);
+                    tiles * n,
+                    Groups.ONE);
         }
         Place bias = epilogue.biases(frame);
-        for (int tile = 0; tile < tiles; tile++) {
-            int row = (firstTile + tile / across) * TILE;
-            int column = tile % across * TILE;
+        Groups whole = new Groups(width / TILE, 4L * n, 4L * n * TILE);
+        for (int tileRow = 0; tileRow < rows; tileRow++) {
+            int row = (firstTile + tileRow) * TILE;
             for (int i = 0; i < TILE && row + i < height; i++) {
-                long at = ((image * height + row + i) * width + column) * n;
-                transforms.four(
-                        new WinogradLoops.Rows(workspace, places.results + points * POINTS * i + 4L * tile * n, points),
-                        new WinogradLoops.Rows(target, 4 * at, 4L * n),
-                        Math.min(TILE, width - column),
-                        bias,
-                        n);
+                WinogradLoops.Rows from = new WinogradLoops.Rows(
+                        workspace, places.results + points * POINTS * i + 4L * tileRow * across * n, points);
+                WinogradLoops.Rows to =
+                        new WinogradLoops.Rows(target, 4 * (image * height + row + i) * width * n, 4L * n);
+                transforms.four(from, to, TILE, bias, n, whole);
+                if (width % TILE > 0) {
+                    transforms.four(
+                            from.plus(whole.count() * whole.x()),
+                            to.plus(whole.count() * whole.y()),
+                            width % TILE,
+                            bias,
+                            n,
+                            Groups.ONE);
+                }
             }
         }
     }

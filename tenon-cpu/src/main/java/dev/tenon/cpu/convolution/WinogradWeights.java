@@ -5,6 +5,7 @@ import dev.tenon.cpu.loops.Gemm;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * The weights of a convolution 3x3 for {@link WinogradLoops}: for each of the 36 points of a tile a matrix [channels
@@ -38,27 +39,42 @@ final class WinogradWeights {
                         bytes(channelsIn, channelsOut), to -> fill(data.elements(), channelsIn, channelsOut, to)));
     }
 
-    /** The memory is zero. */
+    /** The memory is zero. By way of arrays, whose loops are fast before the JVM has compiled those over segments. */
     private static void fill(MemorySegment from, int channelsIn, int channelsOut, MemorySegment to) {
         long matrix = Gemm.packedBytes(channelsIn, channelsOut);
+        int panel = channelsIn * Gemm.NR;
+        float[] window = new float[9 * channelsIn];
+        float[] points = new float[POINTS * panel];
+        for (int first = 0; first < channelsOut; first += Gemm.NR) {
+            int count = Math.min(Gemm.NR, channelsOut - first);
+            if (count < Gemm.NR) {
+                Arrays.fill(points, 0);
+            }
+            for (int column = 0; column < count; column++) {
+                MemorySegment.copy(from, Raw.F32, 4L * (first + column) * window.length, window, 0, window.length);
+                fill(window, channelsIn, points, column);
+            }
+            for (int point = 0; point < POINTS; point++) {
+                MemorySegment.copy(points, point * panel, to, Raw.F32, point * matrix + 4L * first * channelsIn, panel);
+            }
+        }
+    }
+
+    /** The column of a panel of each point that an output channel's window gives. */
+    private static void fill(float[] window, int channelsIn, float[] points, int column) {
         double[] filter = new double[9];
         double[] half = new double[18];
-        float[] window = new float[9 * channelsIn]; // an array's loop is fast before the JVM has compiled a segment's
-        for (int out = 0; out < channelsOut; out++) {
-            MemorySegment.copy(from, Raw.F32, 4L * out * window.length, window, 0, window.length);
-            long column = 4L * ((long) out / Gemm.NR * channelsIn * Gemm.NR + out % Gemm.NR);
-            for (int in = 0; in < channelsIn; in++) {
-                for (int cell = 0; cell < 9; cell++) {
-                    filter[cell] = window[cell * channelsIn + in];
-                }
-                transform(filter, half);
-                long at = column + 4L * in * Gemm.NR;
-                for (int point = 0; point < POINTS; point++) {
-                    double[] g = G[point % 6];
-                    int row = 3 * (point / 6);
-                    double sum = g[0] * half[row] + g[1] * half[row + 1] + g[2] * half[row + 2];
-                    to.set(Raw.F32, at + point * matrix, (float) sum);
-                }
+        for (int in = 0; in < channelsIn; in++) {
+            for (int cell = 0; cell < 9; cell++) {
+                filter[cell] = window[cell * channelsIn + in];
+            }
+            transform(filter, half);
+            int at = in * Gemm.NR + column;
+            for (int point = 0; point < POINTS; point++) {
+                double[] g = G[point % 6];
+                int row = 3 * (point / 6);
+                points[at] = (float) (g[0] * half[row] + g[1] * half[row + 1] + g[2] * half[row + 2]);
+                at += channelsIn * Gemm.NR;
             }
         }
     }

@@ -4,6 +4,7 @@ import dev.tenon.core.backend.Backend;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.cpu.loops.CpuInfo;
@@ -54,6 +55,11 @@ public final class CpuBackend implements Backend {
     @Override
     public boolean claimsAny() {
         return true;
+    }
+
+    @Override
+    public boolean mayClaim(Op op) {
+        return CpuLowering.mayClaim(op);
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Claimable;
 import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.GatedUnit;
@@ -109,7 +110,7 @@ public final class CpuLowering {
 
     /** Whether a node is run whole: see {@link dev.tenon.core.backend.Backend#claims}. */
     public static boolean claims(Node whole) {
-        if (!(whole.op() instanceof Claimable claimable)) {
+        if (!(whole.op() instanceof Claimable claimable) || !mayClaim(claimable)) {
             return false;
         }
         return switch (claimable) {
@@ -117,6 +118,11 @@ public final class CpuLowering {
             case PlainAttention op -> CpuAttentionLowering.claims(op, whole);
             case ChannelsLastConv op -> ChannelsLastLowering.claims(op, whole);
         };
+    }
+
+    /** Whether {@link #claims} may be true of a node of that operation. */
+    public static boolean mayClaim(Op op) {
+        return op instanceof PlainAttention || op instanceof ChannelsLastConv;
     }
 
     public static CpuStep lower(Node node, CpuLoweringContext context) {

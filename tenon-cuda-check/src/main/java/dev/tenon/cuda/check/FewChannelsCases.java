@@ -11,6 +11,8 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.lower.step.ConvForm;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -86,6 +88,11 @@ final class FewChannelsCases {
             return x.get(1) * kernel.get(0) * kernel.get(1);
         }
 
+        /** Whether every form has room for its weights and cells, which are twice as long in f32. */
+        boolean surelyFits(DType type) {
+            return type != DType.F32 || depth() < 64;
+        }
+
         /** Whether tensor cores take it: cells of a window are neighbours along rows. */
         boolean isDense() {
             return conv.dilations().get(1) == 1 || kernel.get(1) == 1;
@@ -159,11 +166,9 @@ final class FewChannelsCases {
                 }
             }
             addEach(cases, TILES, new Variant(type, true, EPILOGUES.getFirst(), false, Special.NOTHING));
-            if (type != DType.F32) {
-                Epilogue silu = EPILOGUES.get(1);
-                KernelCase many = each(MANY_TILES, new Variant(type, type == DType.F16, silu, true, Special.NOTHING));
-                cases.add(new KernelCase(many.kernel(), many.what(), true, many.check()));
-            }
+            Epilogue silu = EPILOGUES.get(1);
+            KernelCase many = each(MANY_TILES, new Variant(type, type == DType.F16, silu, true, Special.NOTHING));
+            cases.add(new KernelCase(many.kernel(), many.what(), true, many.check()));
             for (Sizes sizes : ODD_AND_EVEN) {
                 for (boolean last : new boolean[] {true, false}) {
                     Epilogue relu = EPILOGUES.getFirst();
@@ -177,7 +182,7 @@ final class FewChannelsCases {
 
     private static void addEach(List<KernelCase> to, Sizes sizes, Variant variant) {
         to.add(each(sizes, variant));
-        if (variant.type != DType.F32 && sizes.isDense()) {
+        if (sizes.isDense()) {
             to.add(each(sizes, new Variant(variant.type, variant.last, variant.epilogue, true, variant.special)));
         }
     }
@@ -195,15 +200,24 @@ final class FewChannelsCases {
             List<NdArray> inputs = inputs(sizes, variant, new Random(what.hashCode()));
             NdArray expected = Interpreter.run(op, inputs).getFirst();
             for (ConvForm form : variant.tensors ? ON_TENSOR_CORES : List.of(ConvForm.FEW_CHANNELS)) {
-                StepRun.Result result = new StepRun(stage).with(form).run(op, inputs);
+                // TF32 is for tensor cores; plain products are exact in either precision
+                Precision precision = variant.tensors ? Precision.FAST : Precision.STRICT;
+                StepRun.Result result = new StepRun(stage, Blas.none("not asked"), precision)
+                        .with(form)
+                        .run(op, inputs);
                 String tier = result.step().tier();
+                if (variant.tensors && !tier.contains(TENSORS) && !sizes.surelyFits(type)) {
+                    continue; // a form whose weights and cells have no room in shared memory
+                }
                 String entry = variant.tensors ? form.name().replace("CHANNELS", "CHANNELS_MMA") : form.name();
                 boolean right = tier.contains("conv_" + entry.toLowerCase(Locale.ROOT));
                 if (!right || tier.contains(TENSORS) != variant.tensors) {
                     throw new AssertionError(
                             tier + " is not " + form + ": " + result.step().passedOver());
                 }
-                Tolerance.of(type, sizes.depth()).check(tier, expected, result.output());
+                Tolerance base = Tolerance.of(type, sizes.depth());
+                double step = variant.tensors && type == DType.F32 ? 4 * Tolerance.epsilon(DType.F16) : 0; // TF32
+                new Tolerance(base.relative() + step, base.absolute() + step).check(tier, expected, result.output());
             }
         });
     }

@@ -133,7 +133,7 @@ final class GpuDevice implements Device {
         try {
             return GpuPlanner.program(plan, GpuWeights.of(weights), this, options);
         } finally {
-            activity.end();
+            activity.endPlan();
         }
     }
 

@@ -22,12 +22,14 @@ import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.dnn.DnnAnswer;
+import dev.tenon.cuda.dnn.DnnExpected;
 import dev.tenon.cuda.dnn.DnnOperation;
 import dev.tenon.cuda.kernel.CopyKernel;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.StepKernels;
 import dev.tenon.cuda.kernel.Transposition;
 import dev.tenon.cuda.lower.GpuLowering;
+import dev.tenon.cuda.lower.convolution.GpuConvLowering;
 import dev.tenon.cuda.lower.matmul.GpuMatMulLowering;
 import dev.tenon.cuda.lower.resident.ResidentLowering;
 import dev.tenon.cuda.lower.resident.ResidentStep;
@@ -85,6 +87,7 @@ final class GpuPlanner implements GpuLoweringContext {
     private final List<StepKernels> stepKernels = new ArrayList<>();
     private final Map<Object, Object> shared = new HashMap<>();
     private ResidentLowering resident;
+    private final DnnExpected libraryPlans;
     private int lowering;
     private String compilerRefused = "";
 
@@ -94,6 +97,7 @@ final class GpuPlanner implements GpuLoweringContext {
         this.device = device;
         this.options = options;
         this.slots = Slots.of(plan);
+        this.libraryPlans = device.dnn().expected();
         for (int i = 0; i < slots.values().size(); i++) {
             ConstantData data = MemoryPlanner.shown(slots.values().get(i)).constant();
             places.add(new Place(slots.placements().get(i), data, false));
@@ -114,7 +118,9 @@ final class GpuPlanner implements GpuLoweringContext {
             GpuPlanner planner = new GpuPlanner(plan, resources, device, options);
             List<GpuWeights.Layout> expected =
                     device.blas().mayStart() && weights.isEmpty() ? planner.expected() : List.of();
-            try (UploadAhead ahead = UploadAhead.begin(device.context(), weights, expected)) {
+            try (UploadAhead ahead = UploadAhead.begin(device.context(), weights, expected);
+                    DnnExpected _ = planner.libraryPlans) {
+                planner.expectConvolutions();
                 return planner.program(ahead);
             }
         } catch (RuntimeException | Error e) {
@@ -140,6 +146,17 @@ final class GpuPlanner implements GpuLoweringContext {
             }
         }
         return List.copyOf(all);
+    }
+
+    /** Lets cuDNN begin with what it will be asked about. */
+    private void expectConvolutions() {
+        if (device.blas().mayStart()) {
+            stepKernels.add(new StepKernels(device.modules())); // none is asked for
+            for (Node node : nodes) {
+                GpuConvLowering.asked(node, this).ifPresent(libraryPlans::add);
+            }
+            stepKernels.clear();
+        }
     }
 
     private GpuProgram program(UploadAhead ahead) {
@@ -342,7 +359,7 @@ final class GpuPlanner implements GpuLoweringContext {
 
     @Override
     public DnnAnswer prepare(DnnOperation operation, @Nullable Rival rival) {
-        return resources.prepare(operation, rival);
+        return resources.prepare(operation, rival, libraryPlans);
     }
 
     @Override

@@ -11,9 +11,11 @@ import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.blas.LtProduct;
 import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.dnn.DnnAnswer;
+import dev.tenon.cuda.dnn.DnnExpected;
 import dev.tenon.cuda.dnn.DnnOperation;
 import dev.tenon.cuda.dnn.DnnPlan;
 import dev.tenon.cuda.port.DeviceBuffer;
+import dev.tenon.cuda.timing.StartUp;
 import dev.tenon.cuda.tuning.Rival;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -48,16 +50,20 @@ final class ProgramResources implements AutoCloseable {
 
     /** A product that cuBLASLt makes, prepared until close. */
     synchronized LtAnswer prepare(GemmProblem problem, @Nullable Rival rival) {
-        LtAnswer answer = blas.prepare(problem, rival);
+        LtAnswer answer = StartUp.asking(() -> blas.prepare(problem, rival));
         if (answer instanceof LtProduct product) {
             products.add(product);
         }
         return answer;
     }
 
-    /** An operation that cuDNN has a plan for, prepared until close. */
-    synchronized DnnAnswer prepare(DnnOperation operation, @Nullable Rival rival) {
-        DnnAnswer answer = dnn.prepare(operation, rival);
+    /**
+     * An operation that cuDNN has a plan for, prepared until close.
+     *
+     * @param expected where a thread may have made the plan
+     */
+    synchronized DnnAnswer prepare(DnnOperation operation, @Nullable Rival rival, DnnExpected expected) {
+        DnnAnswer answer = StartUp.asking(() -> dnn.prepare(operation, rival, expected));
         if (answer instanceof DnnPlan plan) {
             libraryPlans.add(plan);
         }

@@ -9,6 +9,7 @@ import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.tuning.Choice;
 import dev.tenon.cuda.tuning.Rival;
+import dev.tenon.cuda.tuning.Siblings;
 import dev.tenon.cuda.tuning.Tuner;
 import dev.tenon.cuda.tuning.TuningRecords;
 import dev.tenon.nativelib.cublas.Cublas;
@@ -43,6 +44,7 @@ public final class Blas implements AutoCloseable {
     private final String none;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<GemmProblem, LtAnswer> answers = new HashMap<>();
+    private final Siblings<GemmProblem> siblings = new Siblings<>();
     private volatile @Nullable Thread starting;
     private @Nullable TuningRecords records;
     private @Nullable Started cublas;
@@ -148,7 +150,7 @@ public final class Blas implements AutoCloseable {
         try {
             long library = ltHandle();
             if (library != 0) {
-                device.call(() -> new LtProduct(USUAL, library, workspaceBytes(), null, null).destroy());
+                device.call(() -> new LtProduct(USUAL, library, workspaceBytes(), null, null, null).destroy());
             }
         } catch (TenonException | OutOfMemoryError e) {
             // the first product meets the same, and says so
@@ -230,13 +232,18 @@ public final class Blas implements AutoCloseable {
         if (choice != null && rival != null && choice.algorithm().equals(Rival.ALGORITHM)) {
             return new LtAnswer.Slower("a kernel of ours is faster, " + Choice.words(choice.timed()));
         }
-        device.call(() -> made[0] = new LtProduct(problem, library, workspaceBytes(), choice, rival));
+        GemmProblem kind = problem.withRows(1);
+        String sibling = found == null || choice != null ? null : siblings.near(kind, problem.m());
+        device.call(() -> made[0] = new LtProduct(problem, library, workspaceBytes(), choice, sibling, rival));
         LtProduct product = made[0];
         if (!product.refusal().isEmpty()) {
             device.call(product::destroy);
             return new LtAnswer.Refusal(product.refusal());
         }
-        if (found != null && product.candidates() > 1) {
+        if (!product.isBorrowed()) {
+            siblings.put(kind, problem.m(), product.algorithm());
+        }
+        if (found != null && product.mayBeTimed()) {
             tuner.add(product, found);
         }
         return product;

@@ -45,6 +45,9 @@ public final class LtProduct implements LtAnswer, Tunable {
     private volatile MemorySegment algorithm = MemorySegment.NULL;
 
     private volatile int timed = 1;
+    /** Whether it runs by a sibling's algorithm, and the library was not asked for its own. */
+    private boolean borrowed;
+
     /** How many plans hold it. Guarded by the libraries' lock. */
     int users;
 
@@ -59,17 +62,27 @@ public final class LtProduct implements LtAnswer, Tunable {
      * The context is current.
      *
      * @param known what was found for problems like this one; null for nothing
+     * @param sibling an algorithm of a number of rows near this one's, where nothing was found; null for none
      * @param rival timed beside the library's algorithms; null for none
      */
-    LtProduct(GemmProblem problem, long handle, long workspaceBytes, @Nullable Choice known, @Nullable Rival rival) {
+    LtProduct(
+            GemmProblem problem,
+            long handle,
+            long workspaceBytes,
+            @Nullable Choice known,
+            @Nullable String sibling,
+            @Nullable Rival rival) {
         this.problem = problem;
         this.handle = handle;
         this.workspaceBytes = workspaceBytes;
         this.rival = rival;
         try {
             describe();
-            if (known == null || !adopt(known)) {
+            boolean found = known != null && adopt(known);
+            borrowed = !found && sibling != null && adopt(new Choice(sibling, 1));
+            if (!found && !borrowed) {
                 ask();
+                algorithm = candidates.isEmpty() ? algorithm : candidates.getFirst();
             }
         } catch (RuntimeException | Error e) {
             destroy();
@@ -147,9 +160,7 @@ public final class LtProduct implements LtAnswer, Tunable {
                     candidates.add(one.copyFrom(result.asSlice(0, CublasConstants.ALGO_BYTES)));
                 }
             }
-            if (!candidates.isEmpty()) {
-                algorithm = candidates.getFirst();
-            } else {
+            if (candidates.isEmpty()) {
                 refusal = "cuBLASLt has no algorithm for it"
                         + (status == 0
                                 ? ""
@@ -182,17 +193,33 @@ public final class LtProduct implements LtAnswer, Tunable {
      */
     static String problemClass(GemmProblem problem, long workspaceBytes, @Nullable Rival rival) {
         return "rows " + Tunable.near(problem.m()) + " of " + problem.withRows(1) + " in " + workspaceBytes
-                + Rival.besides(rival);
+                + Rival.besides(rival != null);
     }
 
-    /** How many algorithms may be timed: those that the library offered, and the rival's. */
-    int candidates() {
-        return candidates.size() + (rival == null ? 0 : 1);
+    /** Whether several algorithms may be timed: those that the library offers, and the rival's. */
+    boolean mayBeTimed() {
+        return borrowed || candidates.size() + (rival == null ? 0 : 1) > 1;
+    }
+
+    /** In words. */
+    String algorithm() {
+        return new LtTrial(this, algorithm).algorithm();
+    }
+
+    /** Whether the algorithm is not its own: {@link #algorithm} says nothing new. */
+    boolean isBorrowed() {
+        return borrowed;
     }
 
     @Override
     public List<Trial> trials() {
+        if (borrowed && candidates.isEmpty()) {
+            ask();
+        }
         List<Trial> all = new ArrayList<>();
+        if (borrowed) {
+            all.add(new LtTrial(this, algorithm));
+        }
         candidates.forEach(algorithm -> all.add(new LtTrial(this, algorithm)));
         if (rival != null) {
             all.add(Math.min(1, all.size()), rival.trial()); // behind the favourite: there may be no time for the last

@@ -1,21 +1,14 @@
 package dev.tenon.cuda.dnn;
 
-import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_A;
-import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_FALLBACK;
-
+import dev.tenon.core.backend.Closing;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.options.EngineOptions;
+import dev.tenon.cuda.dnn.DnnMaker.Made;
 import dev.tenon.cuda.port.GpuContext;
-import dev.tenon.cuda.port.GpuStream;
-import dev.tenon.cuda.tuning.Choice;
 import dev.tenon.cuda.tuning.Rival;
 import dev.tenon.cuda.tuning.Tuner;
 import dev.tenon.cuda.tuning.TuningRecords;
-import dev.tenon.nativelib.cudnn.Cudnn;
 import dev.tenon.nativelib.cudnn.CudnnLibrary;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,42 +22,23 @@ import org.jspecify.annotations.Nullable;
  * first prepared. Thread-safe. Close it before the context.
  */
 public final class Dnn implements AutoCloseable {
-    /**
-     * A question to the library's heuristics.
-     *
-     * @param most configurations that are asked for, its favourites
-     * @param tried how many of them an earlier question has had
-     */
-    private record Question(int mode, int most, int tried) {}
-
-    /** The favourite alone first: nine tenths of the time of a plan go into ranking the others. */
-    private static final List<Question> QUESTIONS = List.of(
-            new Question(HEUR_MODE_A, 1, 0), new Question(HEUR_MODE_A, 16, 1), new Question(HEUR_MODE_FALLBACK, 16, 0));
-
-    /** Engines that are asked for to be timed. */
-    private static final int MOST_TRIALS = 16;
+    /** That make plans ahead. */
+    private static final int MOST_THREADS = 8;
 
     private final @Nullable GpuContext context;
     private final Tuner tuner;
     private final String none;
     private final long mostWorkspaceBytes;
     private final ReentrantLock lock = new ReentrantLock();
-    /** Held by calls that are enqueued. */
-    private final ReentrantLock calls = new ReentrantLock();
-
     private final Map<DnnOperation, DnnAnswer> answers = new HashMap<>();
     private final Map<DnnPlan, Integer> users = new HashMap<>();
-    private @Nullable TuningRecords records;
-    private @Nullable String unavailable;
-    private long handle;
-    /**
-     * The handle's while none of those that it is called on is safe: when it is told of another one, the library
-     * records an event on the one before, and where another thread captures that one meanwhile the driver (580.159)
-     * ends the process by a signal. So does the default stream, which a handle begins with.
-     */
-    private @Nullable GpuStream home;
-    /** The stream that the handle was told of last. */
-    private long bound;
+    /** Held while engines are timed. */
+    private final ReentrantLock timing = new ReentrantLock();
+
+    private volatile @Nullable DnnMakers makers;
+    private volatile @Nullable Ahead<DnnAsked, Made> ahead;
+    private volatile @Nullable String unavailable;
+    private volatile @Nullable DnnCaller caller;
 
     private Dnn(@Nullable GpuContext context, Tuner tuner, String none, long mostWorkspaceBytes) {
         this.context = context;
@@ -100,6 +74,10 @@ public final class Dnn implements AutoCloseable {
 
     /** One line that says why there is no cuDNN; empty where there is one. Starts it when first asked. */
     public String unavailable() {
+        String before = unavailable;
+        if (before != null) {
+            return before;
+        }
         lock.lock();
         try {
             String known = unavailable;
@@ -119,21 +97,45 @@ public final class Dnn implements AutoCloseable {
         if (device == null || !absent.isEmpty()) {
             return absent;
         }
-        tuner.recording().writeLock().lock();
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            GpuStream stream = device.newStream();
-            home = stream;
-            device.call(() -> {
-                CudnnLibrary.CHECK.check(Cudnn.cudnnCreate(out.address()), "cudnnCreate()");
-                handle = out.get(ValueLayout.JAVA_LONG, 0);
-                bind(stream.handle());
-            });
+        try {
+            caller = new DnnCaller(device, tuner.recording().writeLock());
+            DnnMakers started = new DnnMakers(device, tuner, mostWorkspaceBytes);
+            makers = started;
+            ahead = new Ahead<>(
+                    threads(),
+                    asked -> started.with(maker -> maker.ask(asked)),
+                    made -> destroy(device, made),
+                    device::start);
             return "";
         } catch (TenonException e) {
             return String.valueOf(e.getMessage());
+        }
+    }
+
+    /** That make plans ahead, beside the one that asks for them. */
+    private static int threads() {
+        return Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors() / 2);
+    }
+
+    /** For the operations of one plan; nothing is done where there is no library. The caller closes it. */
+    public DnnExpected expected() {
+        return new DnnExpected(this);
+    }
+
+    /** Null where there is no library. */
+    Ahead<DnnAsked, Made>.@Nullable Batch begin() {
+        Ahead<DnnAsked, Made> threads = context == null || !unavailable().isEmpty() ? null : ahead;
+        return threads == null ? null : threads.begin();
+    }
+
+    /** Whether an answer is known. */
+    boolean knows(DnnAsked asked) {
+        lock.lock();
+        try {
+            DnnAnswer known = answers.get(asked.problem());
+            return known != null && known.serves(asked.rivalled());
         } finally {
-            tuner.recording().writeLock().unlock();
+            lock.unlock();
         }
     }
 
@@ -153,19 +155,63 @@ public final class Dnn implements AutoCloseable {
      * @param rival timed beside the library's engines; null for none
      */
     public DnnAnswer prepare(DnnOperation problem, @Nullable Rival rival) {
+        try (DnnExpected none = expected()) {
+            return prepare(problem, rival, none);
+        }
+    }
+
+    /**
+     * The same of an operation that may have been expected.
+     *
+     * @param expected where a thread may have made the plan
+     */
+    public DnnAnswer prepare(DnnOperation problem, @Nullable Rival rival, DnnExpected expected) {
+        String absent = unavailable();
+        GpuContext device = context;
+        DnnMakers making = makers;
+        DnnCaller calling = caller;
+        if (device == null || making == null || calling == null || !absent.isEmpty()) {
+            return new DnnAnswer.Refusal(absent);
+        }
+        DnnAnswer known = used(problem, rival);
+        if (known != null) {
+            return known;
+        }
+        DnnAsked asked = new DnnAsked(problem, rival != null);
+        Made ahead = expected.take(asked);
+        Made made = ahead == null ? making.with(maker -> maker.ask(asked)) : ahead; // others may prepare meanwhile
         lock.lock();
         try {
-            String absent = unavailable();
-            GpuContext device = context;
-            if (device == null || !absent.isEmpty()) {
-                return new DnnAnswer.Refusal(absent);
+            known = used(problem, rival);
+            if (known != null) {
+                destroy(device, made); // another thread was faster
+                return known;
             }
+            DnnAnswer answer = switch (made) {
+                case DnnMaker.None none -> none.answer();
+                case DnnMaker.Plan plan -> new DnnPlan(this, problem, rival, plan, calling);
+            };
+            answers.put(problem, answer);
+            if (answer instanceof DnnPlan plan) {
+                users.put(plan, 1);
+                TuningRecords found = making.found();
+                if (found != null && problem instanceof DnnProblem && ((DnnMaker.Plan) made).mayBeTimed()) {
+                    tuner.add(plan, found);
+                }
+            }
+            return answer;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What is known already, with one more user; null for nothing. */
+    private @Nullable DnnAnswer used(DnnOperation problem, @Nullable Rival rival) {
+        lock.lock();
+        try {
             DnnAnswer known = answers.get(problem);
-            if (known == null || !known.serves(rival)) {
-                DnnAnswer[] made = new DnnAnswer[1];
-                device.call(() -> made[0] = ask(problem, rival));
-                known = made[0];
-                answers.put(problem, known);
+            if (known == null || !known.serves(rival != null)) {
+                return null;
             }
             if (known instanceof DnnPlan plan) {
                 users.merge(plan, 1, Integer::sum);
@@ -176,99 +222,34 @@ public final class Dnn implements AutoCloseable {
         }
     }
 
-    private DnnAnswer ask(DnnOperation problem, @Nullable Rival rival) {
-        TuningRecords found = problem instanceof DnnProblem ? records() : null;
-        DnnAnswer known = found == null ? null : known((DnnProblem) problem, rival, found);
-        if (known != null) {
-            return known;
+    /** Of a plan that nothing runs by. */
+    private static void destroy(GpuContext device, Made made) {
+        if (made instanceof DnnMaker.Plan plan && device.healthy()) {
+            device.call(plan::destroy);
         }
-        try (DnnDescriptors graph = DnnDescriptors.of(problem, handle)) {
-            long operations = graph.build();
-            int seen = 0;
-            for (Question question : QUESTIONS) {
-                List<Long> ranked = graph.configurations(operations, question.mode, question.most);
-                for (long configuration : ranked.subList(Math.min(question.tried, ranked.size()), ranked.size())) {
-                    seen++;
-                    long plan = graph.isExact(configuration) ? graph.plan(configuration, mostWorkspaceBytes) : 0;
-                    if (plan != 0) {
-                        DnnPlan favourite = answer(problem, rival, plan, 1);
-                        if (found != null) {
-                            tuner.add(favourite, found);
-                        }
-                        return favourite;
-                    }
-                }
-            }
-            return new DnnAnswer.Refusal("cuDNN has no plan for it that is exact and fits into a workspace of "
-                    + mostWorkspaceBytes + " bytes, of " + seen);
-        } catch (TenonException e) {
-            return new DnnAnswer.Refusal(String.valueOf(e.getMessage()));
-        }
-    }
-
-    private DnnPlan answer(DnnOperation problem, @Nullable Rival rival, long plan, int timed) {
-        DnnPlan.Made made = new DnnPlan.Made(handle, plan, DnnDescriptors.workspaceBytes(plan), timed);
-        return new DnnPlan(this, problem, rival, made, calls);
-    }
-
-    private @Nullable TuningRecords records() {
-        if (records == null) {
-            records = tuner.records("cuDNN " + Cudnn.cudnnGetVersion());
-        }
-        return records;
-    }
-
-    /** By what was found for problems like it; null for nothing that works here. */
-    private @Nullable DnnAnswer known(DnnProblem problem, @Nullable Rival rival, TuningRecords found) {
-        Choice choice = found.get(classOf(problem, rival));
-        if (choice == null) {
-            return null;
-        }
-        if (choice.algorithm().equals(Rival.ALGORITHM)) {
-            return rival == null
-                    ? null
-                    : new DnnAnswer.Slower("a kernel of ours is faster, " + Choice.words(choice.timed()));
-        }
-        DnnEngine engine = DnnEngine.parse(choice.algorithm());
-        long plan = engine == null ? 0 : plan(problem, engine);
-        return plan == 0 ? null : answer(problem, rival, plan, choice.timed());
     }
 
     String classOf(DnnProblem problem, @Nullable Rival rival) {
-        return problem.problemClass() + " in " + mostWorkspaceBytes + Rival.besides(rival);
+        return DnnMaker.classOf(problem, rival != null, mostWorkspaceBytes);
     }
 
-    /** Held by all that asks the library. */
+    /** Held by what times engines: those who prepare operations do not wait for it. */
     Lock guard() {
-        return lock;
+        return timing;
     }
 
-    /** The engines that may be timed, the library's favourite first. The guard is held, the context current. */
+    /** The engines that may be timed, the library's favourite first. */
     List<DnnEngine> engines(DnnOperation problem) {
-        try (DnnDescriptors graph = DnnDescriptors.of(problem, handle)) {
-            long operations = graph.build();
-            return graph.configurations(operations, HEUR_MODE_A, MOST_TRIALS).stream()
-                    .filter(one -> graph.isExact(one) && !graph.isCompiled(one))
-                    .map(graph::engine)
-                    .filter(Objects::nonNull)
-                    .distinct()
-                    .toList();
-        }
+        return makers().with(maker -> maker.engines(problem));
     }
 
-    /**
-     * A plan by an engine, which the caller destroys; 0 where the library has none. The guard is held, the context
-     * current.
-     */
+    /** A plan by an engine, which the caller destroys; 0 where the library has none. */
     long plan(DnnOperation problem, DnnEngine engine) {
-        try (DnnDescriptors graph = DnnDescriptors.of(problem, handle)) {
-            long configuration = graph.configuration(graph.build(), engine);
-            return configuration != 0 && graph.isExact(configuration)
-                    ? graph.plan(configuration, mostWorkspaceBytes)
-                    : 0;
-        } catch (TenonException e) {
-            return 0; // the engine is one for other graphs
-        }
+        return makers().with(maker -> maker.plan(problem, engine));
+    }
+
+    private DnnMakers makers() {
+        return Objects.requireNonNull(makers, "cuDNN is not started");
     }
 
     /** Gives a plan back; nothing enqueued may use it any more. */
@@ -289,78 +270,41 @@ public final class Dnn implements AutoCloseable {
         }
     }
 
-    /** Sees to it that the handle leaves a stream that it is about to be told of, before others may not touch it. */
-    void follow(GpuStream stream) {
-        long followed = stream.handle();
-        if (followed != bound) {
-            stream.beforeLeaving(this, () -> leave(followed));
-        }
-    }
-
-    /** Tells the handle of no stream that others use, within a call; with {@link #calls} held. */
-    void bindHome() {
-        GpuStream other = home;
-        if (other != null) {
-            bind(other.handle());
-        }
-    }
-
-    /** Tells the handle of a stream, within a call on it; with {@link #calls} held. */
-    void bind(long stream) {
-        if (stream != bound) {
-            CudnnLibrary.CHECK.check(Cudnn.cudnnSetStream(handle, stream), "cudnnSetStream()");
-            bound = stream;
-        }
-    }
-
-    private void leave(long stream) {
-        GpuContext device = context;
-        calls.lock();
-        try {
-            if (device != null && handle != 0 && bound == stream) {
-                device.call(this::bindHome);
-            }
-        } finally {
-            calls.unlock();
-        }
-    }
-
     /** Idempotent; what the library does not give back goes with the context. */
     @Override
     public void close() {
+        Ahead<DnnAsked, Made> threads = ahead;
+        if (threads != null) {
+            threads.close(); // what they are at needs no lock of ours
+        }
         lock.lock();
         tuner.recording().writeLock().lock(); // as cublasDestroy
-        calls.lock(); // a stream that another thread closes has the handle leave it
         try {
             GpuContext device = context;
-            if (device != null && handle != 0 && device.healthy()) {
-                device.call(() -> {
-                    answers.values().forEach(answer -> {
-                        if (answer instanceof DnnPlan plan) {
-                            plan.destroy();
-                        }
-                    });
-                    CudnnLibrary.CHECK.check(Cudnn.cudnnDestroy(handle), "cudnnDestroy()");
-                });
+            DnnMakers making = makers;
+            DnnCaller calling = caller;
+            Closing closing = new Closing();
+            if (device != null && making != null && device.healthy()) {
+                for (DnnAnswer answer : answers.values()) {
+                    if (answer instanceof DnnPlan plan) {
+                        closing.step(() -> device.call(plan::destroy));
+                    }
+                }
+                closing.step(() -> device.call(making::close));
             }
+            if (calling != null) {
+                closing.step(calling::close);
+            }
+            closing.end();
         } finally {
-            GpuStream own = home;
             answers.clear();
             users.clear();
-            home = null;
-            handle = 0;
-            bound = 0;
-            records = null;
+            caller = null;
+            makers = null;
+            ahead = null;
             unavailable = null;
-            try {
-                if (own != null) {
-                    own.close();
-                }
-            } finally {
-                calls.unlock();
-                tuner.recording().writeLock().unlock();
-                lock.unlock();
-            }
+            tuner.recording().writeLock().unlock();
+            lock.unlock();
         }
     }
 }

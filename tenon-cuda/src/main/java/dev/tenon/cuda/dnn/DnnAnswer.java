@@ -1,13 +1,10 @@
 package dev.tenon.cuda.dnn;
 
-import dev.tenon.cuda.tuning.Rival;
-import org.jspecify.annotations.Nullable;
-
 /** What cuDNN has for an operation: a plan, or none and why. */
 public sealed interface DnnAnswer permits DnnPlan, DnnAnswer.Refusal, DnnAnswer.Slower {
     /** Whether it answers who asks with that rival too: that a kernel of ours is faster helps only who has one. */
-    default boolean serves(@Nullable Rival rival) {
-        return rival != null || !(this instanceof Slower);
+    default boolean serves(boolean rivalled) {
+        return rivalled || !(this instanceof Slower);
     }
 
     /**

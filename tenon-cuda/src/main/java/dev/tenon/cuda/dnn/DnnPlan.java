@@ -19,7 +19,6 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,10 +31,8 @@ public final class DnnPlan implements DnnAnswer, Tunable {
     final DnnOperation problem;
     private final Dnn dnn;
     private final @Nullable Rival rival;
-    private final long handle;
+    private final DnnCaller caller;
     private final long workspaceBytes;
-    /** The handle is bound to a stream for each call: held from that until the call has been made. */
-    private final ReentrantLock lock;
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
@@ -45,7 +42,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
     private final Runnable execute = this::execute;
     private final int operands;
     private volatile long plan;
-    /** Those before it, which recordings may still run by. Guarded by the library's lock. */
+    /** Those before it, which recordings may still run by. Touched while engines are timed, then by the end. */
     private final List<Long> former = new ArrayList<>();
 
     private volatile int timed;
@@ -57,23 +54,14 @@ public final class DnnPlan implements DnnAnswer, Tunable {
 
     private boolean destroyed;
 
-    /**
-     * What the library made.
-     *
-     * @param plan its descriptor
-     * @param timed of how many it was the fastest; 1 where it is the library's favourite
-     */
-    record Made(long handle, long plan, long workspaceBytes, int timed) {}
-
-    DnnPlan(Dnn dnn, DnnOperation problem, @Nullable Rival rival, Made made, ReentrantLock lock) {
+    DnnPlan(Dnn dnn, DnnOperation problem, @Nullable Rival rival, DnnMaker.Plan made, DnnCaller caller) {
         this.dnn = dnn;
         this.problem = problem;
         this.rival = rival;
-        this.handle = made.handle;
-        this.plan = made.plan;
-        this.timed = made.timed;
-        this.workspaceBytes = made.workspaceBytes;
-        this.lock = lock;
+        this.caller = caller;
+        this.plan = made.plan();
+        this.timed = made.timed();
+        this.workspaceBytes = made.workspaceBytes();
         List<Long> all = problem.operands();
         for (int i = 0; i < all.size(); i++) {
             numbers.setAtIndex(ValueLayout.JAVA_LONG, i, all.get(i));
@@ -154,7 +142,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
      * @param memory at least {@link #workspaceBytes()}, of this stream
      */
     public void enqueueAttention(GpuStream on, long q, long k, long v, long y, long memory) {
-        lock.lock(); // before the call's section, in which nothing may block
+        caller.lock().lock(); // before the call's section, in which nothing may block
         try {
             pointers.setAtIndex(ValueLayout.JAVA_LONG, 0, q);
             pointers.setAtIndex(ValueLayout.JAVA_LONG, 1, k);
@@ -162,7 +150,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
             pointers.setAtIndex(ValueLayout.JAVA_LONG, 3, y);
             call(on, plan, memory);
         } finally {
-            lock.unlock();
+            caller.lock().unlock();
         }
     }
 
@@ -179,7 +167,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
 
     /** The same by a plan that is not its own; 0 for its own. */
     void enqueue(long by, GpuStream on, long x, long w, long y, long bias, long residual, long memory) {
-        lock.lock(); // before the call's section, in which nothing may block
+        caller.lock().lock(); // before the call's section, in which nothing may block
         try {
             int count = 0;
             pointers.setAtIndex(ValueLayout.JAVA_LONG, count++, x);
@@ -193,7 +181,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
             }
             call(on, by == 0 ? plan : by, memory);
         } finally {
-            lock.unlock();
+            caller.lock().unlock();
         }
     }
 
@@ -203,12 +191,12 @@ public final class DnnPlan implements DnnAnswer, Tunable {
         called = by;
         stream = on.handle();
         recorded = on.recorded();
-        dnn.follow(on);
+        caller.follow(on);
         on.call(execute);
     }
 
     private void execute() {
-        dnn.bind(stream);
+        caller.bind(stream);
         CudnnLibrary.CHECK.check(
                 Cudnn.cudnnBackendCreateDescriptor(VARIANT_PACK_DESCRIPTOR, out.address()),
                 "cudnnBackendCreateDescriptor(variant pack)");
@@ -218,14 +206,14 @@ public final class DnnPlan implements DnnAnswer, Tunable {
             set(pack, VARIANT_PACK_DATA_POINTERS, TYPE_VOID_PTR, operands, pointers);
             set(pack, VARIANT_PACK_WORKSPACE, TYPE_VOID_PTR, 1, workspace);
             CudnnLibrary.CHECK.check(Cudnn.cudnnBackendFinalize(pack), "cudnnBackendFinalize(variant pack)");
-            int status = Cudnn.cudnnBackendExecute(handle, called, pack);
+            int status = Cudnn.cudnnBackendExecute(caller.handle(), called, pack);
             if (status != 0) {
                 CudnnLibrary.CHECK.check(status, "cudnnBackendExecute(%s)", problem);
             }
         } finally {
             Cudnn.cudnnBackendDestroyDescriptor(pack);
             if (recorded) {
-                dnn.bindHome();
+                caller.bindHome();
             }
         }
     }

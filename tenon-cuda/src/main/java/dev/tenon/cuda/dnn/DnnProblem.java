@@ -1,6 +1,7 @@
 package dev.tenon.cuda.dnn;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.tuning.Tunable;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,16 +70,42 @@ public record DnnProblem(
         return List.of();
     }
 
-    /** Problems that one engine suits: batch and spatial sizes within a factor of 1.5, all else alike. */
+    /** Results of one output channel: their number is what engines are chosen by. */
+    long positions() {
+        long product = y.getFirst();
+        for (long size : y.subList(2, y.size())) {
+            product = SizeMath.product("conv", product, size);
+        }
+        return product;
+    }
+
+    /** What problems are that differ in the number of images and their size alone. */
+    DnnProblem kind() {
+        return new DnnProblem(
+                dtype,
+                x.subList(1, 2),
+                w,
+                y.subList(1, 2),
+                strides,
+                before,
+                after,
+                dilations,
+                transposed,
+                channelsLast,
+                tf32,
+                bias,
+                relu,
+                residual,
+                residualFirst);
+    }
+
+    /** Problems that one engine suits: results of a channel within a factor of 1.5, all else alike. */
     String problemClass() {
-        List<String> near =
-                new ArrayList<>(List.of(Tunable.near(x.get(0)), x.get(1).toString()));
-        x.subList(2, x.size()).forEach(size -> near.add(Tunable.near(size)));
         return (transposed ? "transposed " : "") + dtype + (tf32 ? " as TF32" : "")
-                + (channelsLast ? ", channels last" : "") + ", " + near + " by " + w + ", strides " + strides
-                + ", pads "
-                + before + " " + after + ", dilations " + dilations + (residualFirst ? ", residual" : "")
-                + (bias ? ", bias" : "") + (relu ? ", relu" : "") + (residual ? ", residual" : "");
+                + (channelsLast ? ", channels last" : "") + ", " + Tunable.near(positions()) + " places of " + x.get(1)
+                + " channels by " + w + ", strides " + strides + ", pads " + before + " " + after + ", dilations "
+                + dilations + (residualFirst ? ", residual" : "") + (bias ? ", bias" : "") + (relu ? ", relu" : "")
+                + (residual ? ", residual" : "");
     }
 
     /** Whether something follows the sums. */

@@ -13,6 +13,7 @@ import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.normalisation.RowRegion;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.reduction.Reduce;
+import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelArguments;
@@ -42,12 +43,41 @@ public final class FusedRows {
     private final long cols;
     private final int inputs;
     private final int width;
-    private final int live;
     private final FusedOperands operands;
-    private final KernelVariant variant;
+    private final Code code;
 
-    /** One part: how its inputs are read, its steps, and the number of the value that it gives. */
-    private record Part(String forms, FusedSteps steps, int given) {}
+    /** Making one takes longer than all else of a step, and layers and sizes share few. */
+    private static final LazyMap<Key, Code> CODES = new LazyMap<>(256);
+
+    /**
+     * What code depends on: how each input is read and how many dims are walked, and of sizes those of rows alone.
+     *
+     * @param types of the inputs
+     */
+    private record Key(
+            RowRegion op,
+            List<DType> types,
+            DType row,
+            DType result,
+            long cols,
+            int width,
+            String before,
+            String after,
+            List<String> counts) {}
+
+    /** How a region is compiled: {@code live} steps. */
+    private record Code(KernelVariant variant, int live) {}
+
+    /** The steps of a part, and the number of the value that it gives. */
+    private record Part(FusedSteps steps, int given) {
+        static Part of(@Nullable Region region, List<DType> types) {
+            if (region == null) {
+                return new Part(FusedSteps.NONE, 0);
+            }
+            FusedSteps steps = new FusedSteps(region, RegionProgram.types(region, types), types.size());
+            return new Part(steps, types.size() + region.results().getFirst());
+        }
+    }
 
     /**
      * @param given types of the inputs, all concrete, types and steps as the kernel takes them; the row operation goes
@@ -69,12 +99,17 @@ public final class FusedRows {
                 .toList();
         int most = width(streams);
         width = cols % most == 0 ? most : 1;
-        Part before = part(op.before(), given.subList(0, op.operands()), 0, false);
-        List<TensorType> later = new ArrayList<>(List.of(row));
-        later.addAll(given.subList(op.operands(), given.size()));
-        Part after = part(withParameters(later.size()), later, 1, op.row() instanceof Reduce);
-        live = before.steps.count() + after.steps.count();
-        variant = variant(before, after, result, bytes(given) * width);
+        Key key = new Key(
+                op,
+                given.stream().map(TensorType::dtype).toList(),
+                dtype,
+                result,
+                cols,
+                width,
+                forms(given.subList(0, op.operands()), 0, false),
+                forms(given.subList(op.operands(), given.size()), 1, op.row() instanceof Reduce),
+                operands.counts(inputs, 1));
+        code = CODES.get(key, () -> code(key));
     }
 
     private int width(List<DType> streams) {
@@ -82,55 +117,54 @@ public final class FusedRows {
         return Math.clamp(WIDEST / widest, dtype == DType.F64 ? 2 : 4, 8);
     }
 
-    private static int bytes(List<TensorType> given) {
-        return given.stream().mapToInt(type -> type.dtype().bytes()).sum();
-    }
-
-    private KernelVariant variant(Part before, Part after, DType result, int packBytes) {
-        RowPlan.Threads threads = RowPlan.Threads.of(dtype, cols);
+    private static Code code(Key key) {
+        RowRegion op = key.op;
+        List<DType> later = new ArrayList<>(List.of(key.row));
+        later.addAll(key.types.subList(op.operands(), key.types.size()));
+        Part before = Part.of(op.before(), key.types.subList(0, op.operands()));
+        Part after = Part.of(withParameters(op, later.size()), later);
+        RowPlan.Threads threads = RowPlan.Threads.of(key.row, key.cols);
+        int packBytes = key.types.stream().mapToInt(DType::bytes).sum() * key.width;
         int batch = Math.clamp(
-                Integer.highestOneBit(Math.max(1, IN_FLIGHT_BYTES / packBytes)), 1, threads.values() / width);
+                Integer.highestOneBit(Math.max(1, IN_FLIGHT_BYTES / packBytes)), 1, threads.values() / key.width);
         String text = String.join(
                 "\n",
                 "#pragma once",
-                "#define TENON_W " + width,
+                "#define TENON_W " + key.width,
                 "#define TENON_THREADS " + threads.threads(),
                 "#define TENON_VALUES " + threads.values(),
                 "#define TENON_BATCH " + batch,
-                "#define TENON_RULE(A) " + rule(),
+                "#define TENON_RULE(A) " + rule(op),
                 "#define TENON_REDUCES " + (op.row() instanceof Reduce ? 1 : 0),
-                "#define TENON_INPUTS " + before.forms,
+                "#define TENON_INPUTS " + key.before,
                 "#define TENON_STEPS " + before.steps.text(),
                 "#define TENON_GIVES v" + before.given,
-                "#define TENON_LATER_INPUTS " + after.forms,
+                "#define TENON_LATER_INPUTS " + key.after,
                 "#define TENON_LATER_STEPS " + after.steps.text(),
-                "#define TENON_RESULT RESULT(" + TypeCodes.of(result) + ", " + after.given + ")",
+                "#define TENON_RESULT RESULT(" + TypeCodes.of(key.result) + ", " + after.given + ")",
                 "#define TENON_LATER " + (op.operands() - 1),
-                String.join("\n", operands.counts(inputs, 1)),
+                String.join("\n", key.counts),
                 "");
-        KernelVariant typed = KernelVariant.of(dtype);
+        KernelVariant typed = KernelVariant.of(key.row);
         String hash = new Hash().add(text).hex().substring(0, 32);
-        return new KernelVariant(
-                "_" + hash + typed.suffix(), dtype, typed.defines(), Map.of("fused_program.cuh", text));
+        KernelVariant variant = new KernelVariant(
+                "_" + hash + typed.suffix(), key.row, typed.defines(), Map.of("fused_program.cuh", text));
+        return new Code(variant, before.steps.count() + after.steps.count());
     }
 
     /**
-     * @param first number of the first input that is read from memory
-     * @param single whether it works on one element a row
+     * How inputs are read.
+     *
+     * @param first number of the first one
+     * @param single whether a part works on one element a row
      */
-    private Part part(@Nullable Region region, List<TensorType> given, int first, boolean single) {
-        List<DType> types = given.stream().map(TensorType::dtype).toList();
+    private String forms(List<TensorType> given, int first, boolean single) {
         List<String> forms = new ArrayList<>();
-        for (int i = first; i < given.size(); i++) {
+        for (int i = 0; i < given.size(); i++) {
             TensorType type = given.get(i);
-            forms.add("INPUT(" + i + ", " + (single ? single(type) : form(type)) + ")");
+            forms.add("INPUT(" + (first + i) + ", " + (single ? single(type) : form(type)) + ")");
         }
-        String text = String.join(" ", forms);
-        if (region == null) {
-            return new Part(text, FusedSteps.NONE, 0);
-        }
-        FusedSteps steps = new FusedSteps(region, RegionProgram.types(region, types), types.size());
-        return new Part(text, steps, types.size() + region.results().getFirst());
+        return String.join(" ", forms);
     }
 
     private static String single(TensorType type) {
@@ -150,7 +184,7 @@ public final class FusedRows {
         return operands.form(type.dtype(), type.shape());
     }
 
-    private String rule() {
+    private static String rule(RowRegion op) {
         return switch (op.row()) {
             case Softmax _ -> "SoftmaxRule<A, false>";
             case LogSoftmax _ -> "SoftmaxRule<A, true>";
@@ -166,7 +200,7 @@ public final class FusedRows {
      *
      * @param inputs of [row, scale?, bias?, later inputs...]
      */
-    private @Nullable Region withParameters(int inputs) {
+    private static @Nullable Region withParameters(RowRegion op, int inputs) {
         Region after = op.after();
         int parameters = op.parametersEnd() - op.operands();
         if (parameters == 0) {
@@ -195,19 +229,19 @@ public final class FusedRows {
     }
 
     KernelVariant variant() {
-        return variant;
+        return code.variant;
     }
 
     /** {@code 5 steps, 4 elements an access}. */
     public String form() {
-        return live + (live == 1 ? " step, " : " steps, ") + width + (width == 1 ? " element" : " elements")
+        return code.live + (code.live == 1 ? " step, " : " steps, ") + width + (width == 1 ? " element" : " elements")
                 + " an access";
     }
 
     /** Prepares the launch. */
     public Launch launch(Kernels kernels) {
         RowPlan plan = RowPlan.fused(dtype, rows, cols, kernels.context().device());
-        Kernel kernel = kernels.kernel(KernelCatalog.FUSED_ROWS, plan.entry(), variant);
+        Kernel kernel = kernels.kernel(KernelCatalog.FUSED_ROWS, plan.entry(), code.variant);
         double epsilon = switch (op.row()) {
             case LayerNorm norm -> norm.epsilon();
             case RmsNorm norm -> norm.epsilon();

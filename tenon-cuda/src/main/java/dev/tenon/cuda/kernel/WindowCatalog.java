@@ -201,11 +201,11 @@ public final class WindowCatalog {
             shortFloats(),
             together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, F32, F32)));
 
-    /** The same in 16 bits on tensor cores. */
+    /** The same on tensor cores, in 16 bits or TF32. */
     public static final KernelFile CONV_FEW_CHANNELS_MMA = file(
             "convolution/conv_few_channels_mma.cu",
             List.of("conv_few_channels_mma_64x32", "conv_few_channels_mma_32x32", "conv_few_channels_mma_32x64"),
-            Stream.of(DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
             together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, F32, F32, I32, I32)));
 
     /** What a library's convolution still lacks. */

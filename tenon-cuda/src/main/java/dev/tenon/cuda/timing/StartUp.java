@@ -3,13 +3,14 @@ package dev.tenon.cuda.timing;
 import java.util.function.Supplier;
 
 /**
- * What this process has spent so far on getting ready: opening devices, and loading and compiling kernels. Time that
- * several threads spend on the same at once counts once. Thread-safe.
+ * What this process has spent so far on getting ready: opening devices, loading and compiling kernels, and asking
+ * libraries for plans. Time that several threads spend on the same at once counts once. Thread-safe.
  */
 public final class StartUp {
     private static final Busy OPENING = new Busy();
     private static final Busy COMPILING = new Busy();
     private static final Busy LOADING = new Busy();
+    private static final Busy ASKING = new Busy();
 
     /** How often something was done, and for how long at least one thread was at it. */
     private static final class Busy {
@@ -49,8 +50,20 @@ public final class StartUp {
      *     compiled
      * @param compiled modules that no cache had
      * @param compileMillis compiling those
+     * @param asked plans of libraries that lowering asked for
+     * @param askMillis how long it waited for them
      */
-    public record Spent(double openMillis, long loaded, double loadMillis, long compiled, double compileMillis) {
+    public record Spent(
+            double openMillis,
+            long loaded,
+            double loadMillis,
+            long compiled,
+            double compileMillis,
+            long asked,
+            double askMillis) {
+        /** Nothing yet. */
+        public static final Spent NOTHING = new Spent(0, 0, 0, 0, 0, 0, 0);
+
         /** What came to this since an earlier look. */
         public Spent since(Spent before) {
             return new Spent(
@@ -58,7 +71,9 @@ public final class StartUp {
                     loaded - before.loaded,
                     loadMillis - before.loadMillis,
                     compiled - before.compiled,
-                    compileMillis - before.compileMillis);
+                    compileMillis - before.compileMillis,
+                    asked - before.asked,
+                    askMillis - before.askMillis);
         }
     }
 
@@ -71,7 +86,9 @@ public final class StartUp {
                 LOADING.times(),
                 Math.max(0, LOADING.nanos() - COMPILING.nanos()) / 1e6,
                 COMPILING.times(),
-                COMPILING.nanos() / 1e6);
+                COMPILING.nanos() / 1e6,
+                ASKING.times(),
+                ASKING.nanos() / 1e6);
     }
 
     /** Does the work, as part of opening a device. */
@@ -87,6 +104,11 @@ public final class StartUp {
     /** Does the work, as making one module ready. */
     public static <T> T loading(Supplier<T> work) {
         return timed(LOADING, work);
+    }
+
+    /** Does the work, as asking a library for one plan. */
+    public static <T> T asking(Supplier<T> work) {
+        return timed(ASKING, work);
     }
 
     private static <T> T timed(Busy busy, Supplier<T> work) {

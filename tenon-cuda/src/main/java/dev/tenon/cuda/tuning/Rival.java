@@ -1,7 +1,5 @@
 package dev.tenon.cuda.tuning;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * A kernel of ours that makes what an operation of a library makes: timed beside the library's algorithms, and taken by
  * the next that is prepared for such a problem where it is the fastest. Thread-safe.
@@ -14,8 +12,8 @@ public interface Rival {
      * What a class of problems is called where it is timed too. Those with and without a rival are different classes:
      * what was the fastest of one would be passed over, timed anew and overwritten by the other.
      */
-    static String besides(@Nullable Rival rival) {
-        return rival == null ? "" : " beside ours";
+    static String besides(boolean rivalled) {
+        return rivalled ? " beside ours" : "";
     }
 
     /** Bytes of device memory that its trial takes at most. */

@@ -91,9 +91,13 @@ public final class ChannelsLast implements Pass {
         @Override
         public @Nullable List<Value> apply(Node node, Rewriter into) {
             Shape shape = node.outputs().getFirst().shape();
-            if (!shape.isConcrete()
-                    || !node.inputs().stream().allMatch(input -> input.shape().isConcrete())) {
+            if (!shape.isConcrete()) {
                 return null;
+            }
+            for (Value input : node.inputs()) {
+                if (!input.shape().isConcrete()) {
+                    return null;
+                }
             }
             return switch (node.op()) {
                 case Conv op -> convolution(op, node, into);
@@ -166,9 +170,18 @@ public final class ChannelsLast implements Pass {
             return op.groups() == 1
                     && !op.epilogue().residualFirst()
                     && weights.elements(2, weights.rank()) == 1
-                    && op.strides().stream().allMatch(stride -> stride == 1)
-                    && op.padsBefore().stream().allMatch(pad -> pad == 0)
-                    && op.padsAfter().stream().allMatch(pad -> pad == 0);
+                    && isEvery(1, op.strides())
+                    && isEvery(0, op.padsBefore())
+                    && isEvery(0, op.padsAfter());
+        }
+
+        private static boolean isEvery(long expected, List<Long> values) {
+            for (long value : values) {
+                if (value != expected) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         /** A value with its channels innermost. */
@@ -196,11 +209,15 @@ public final class ChannelsLast implements Pass {
         private static Value first(Value last, Rewriter into) {
             Shape shape = last.shape();
             int rank = shape.rank();
-            long[] sizes =
-                    ChannelsLastConv.first(rank).stream().mapToLong(shape::size).toArray();
-            return shape.elements(1, rank - 1) == 1
-                    ? into.reshape(last, sizes)
-                    : into.add(new Transpose(ChannelsLastConv.first(rank)), last);
+            List<Integer> order = ChannelsLastConv.first(rank);
+            if (shape.elements(1, rank - 1) != 1) {
+                return into.add(new Transpose(order), last);
+            }
+            long[] sizes = new long[rank];
+            for (int i = 0; i < rank; i++) {
+                sizes[i] = shape.size(order.get(i));
+            }
+            return into.reshape(last, sizes);
         }
 
         private @Nullable List<Value> elementwise(Node node, Rewriter into) {

@@ -53,13 +53,16 @@ public final class FoldBatchNorms implements Pass {
         }
         double[] factors = factors(norm, node);
         double[] addends = addends(node, bias, factors);
-        if (!ScaledConstants.staysFinite(weights, factors)
+        if (!ScaledConstants.isFinite(factors)
                 || !ScaledConstants.isFinite(node.output().dtype(), addends)) {
             return null;
         }
         ConstantData scaled = producer.op() instanceof ConvTranspose transposed
                 ? ScaledConstants.ofTransposed(weights, factors, transposed.groups())
                 : ScaledConstants.along(0, weights, factors);
+        if (scaled == null) {
+            return null;
+        }
         return into.addAll(
                 conv.with(epilogue.withBias()),
                 List.of(

@@ -149,7 +149,11 @@ public final class FoldScales implements Pass {
             }
             List<Value> operands = new ArrayList<>();
             operands.add(into.map(node.input(0)));
-            operands.add(into.constant(ScaledConstants.along(along, weights, factors)));
+            ConstantData scaled = ScaledConstants.along(along, weights, factors);
+            if (scaled == null) {
+                return null;
+            }
+            operands.add(into.constant(scaled));
             if (epilogue.bias()) {
                 Value bias = node.input(2);
                 double[] addends = times(ScaledConstants.elements(bias));

@@ -52,8 +52,9 @@ public final class FuseEpilogues implements Pass {
 
     private static @Nullable List<Value> fuseActivation(Node node, Unary activation, Rewriter into) {
         Node producer = producer(node.input(0), into);
+        // a function of each element keeps the shape, whether or not that is known
         if (producer == null
-                || !node.output().type().mustEqual(node.input(0).type())
+                || node.output().dtype() != node.input(0).dtype()
                 || !node.output().dtype().isFloat()) {
             return null;
         }

@@ -9,10 +9,13 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.convolution.FiniteWeights;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Constants multiplied by a factor for each index of an axis, in double and rounded once. */
 final class ScaledConstants {
@@ -44,14 +47,6 @@ final class ScaledConstants {
         return true;
     }
 
-    /** Whether weights stay finite in their type, whichever of the factors they are multiplied by. */
-    static boolean staysFinite(ConstantData weights, double[] factors) {
-        double weight = Arrays.stream(largest(0, weights)).max().orElse(0);
-        double[] products =
-                Arrays.stream(factors).map(factor -> weight * factor).toArray();
-        return isFinite(factors) && isFinite(weights.type().dtype(), products);
-    }
-
     /** The elements of a constant. */
     static double[] elements(Value value) {
         ConstantData data = value.constant();
@@ -70,37 +65,40 @@ final class ScaledConstants {
         return new ConstantData.Dense(type, to);
     }
 
-    /** A dense copy, {@code factors[i]} times what has index i of the axis. */
-    static ConstantData along(int axis, ConstantData weights, double[] factors) {
+    /** A dense copy, {@code factors[i]} times what has index i of the axis; null where one of them is not finite. */
+    static @Nullable ConstantData along(int axis, ConstantData weights, double[] factors) {
         Shape shape = weights.type().shape();
         return grouped(weights, factors, axis, shape.elements(0, axis));
     }
 
     /**
-     * A dense copy of the weights of a transposed convolution, whose output channels are the second dim of each group.
+     * A dense copy of the weights of a transposed convolution, whose output channels are the second dim of each group;
+     * null where one of them is not finite.
      */
-    static ConstantData ofTransposed(ConstantData weights, double[] factors, long groups) {
+    static @Nullable ConstantData ofTransposed(ConstantData weights, double[] factors, long groups) {
         Shape shape = weights.type().shape();
         return grouped(weights, factors, 1, shape.size(0) / groups);
     }
 
     /** @param each indices before the axis that share their factors; the next ones have the next factors */
-    private static ConstantData grouped(ConstantData weights, double[] factors, int axis, long each) {
+    private static @Nullable ConstantData grouped(ConstantData weights, double[] factors, int axis, long each) {
         TensorType type = weights.type();
         Shape shape = type.shape();
         long outer = shape.elements(0, axis);
         long size = shape.size(axis);
         long run = shape.elements(axis + 1, shape.rank());
-        MemorySegment from = weights.elements();
-        MemorySegment to = HostMemory.allocate(type.bytes(), 64);
-        float[] part = part(type.dtype(), run);
+        Scaling scaling = new Scaling(weights, part(type.dtype(), run));
         for (long i = 0; i < outer; i++) {
             for (long j = 0; j < size; j++) {
                 double factor = factors[(int) (i / each * size + j)];
-                scale(type.dtype(), from, to, (i * size + j) * run, run, factor, part);
+                if (!scaling.scale((i * size + j) * run, run, factor)) {
+                    return null;
+                }
             }
         }
-        return new ConstantData.Dense(type, to);
+        ConstantData.Dense scaled = new ConstantData.Dense(type, scaling.to);
+        FiniteWeights.found(scaled);
+        return scaled;
     }
 
     /** Where runs of f32 pass through: an array's loop is fast before the JVM has compiled those over segments. */
@@ -108,22 +106,57 @@ final class ScaledConstants {
         return new float[dtype == DType.F32 ? (int) Math.min(run, PART) : 0];
     }
 
-    private static void scale(
-            DType dtype, MemorySegment from, MemorySegment to, long first, long count, double factor, float[] part) {
-        if (part.length == 0) {
-            for (long i = first; i < first + count; i++) {
-                Elements.setDouble(dtype, to, i, Elements.getDouble(dtype, from, i) * factor);
-            }
-            return;
+    /** A constant that is scaled run by run. Used by one thread. */
+    private static final class Scaling {
+        final MemorySegment to;
+        private final DType dtype;
+        private final float[] part;
+        /** Null where every element is the same, of which there is nothing to read. */
+        private final @Nullable MemorySegment from;
+
+        private final float every;
+
+        Scaling(ConstantData weights, float[] part) {
+            this.dtype = weights.type().dtype();
+            this.part = part;
+            boolean splat = part.length > 0 && weights instanceof ConstantData.Splat;
+            this.from = splat ? null : weights.elements();
+            this.every = splat ? Float.intBitsToFloat((int) ((ConstantData.Splat) weights).element()) : 0;
+            this.to = HostMemory.allocate(weights.type().bytes(), 64);
         }
-        for (long done = 0; done < count; done += part.length) {
-            int now = (int) Math.min(part.length, count - done);
-            long at = (first + done) * Float.BYTES;
-            MemorySegment.copy(from, FLOATS, at, part, 0, now);
-            for (int i = 0; i < now; i++) {
-                part[i] = (float) (part[i] * factor);
+
+        /** @return whether all results are finite */
+        boolean scale(long first, long count, double factor) {
+            return part.length == 0 ? scaleOneByOne(first, count, factor) : scaleInParts(first, count, factor);
+        }
+
+        private boolean scaleOneByOne(long first, long count, double factor) {
+            MemorySegment source = Objects.requireNonNull(from);
+            double nothing = 0;
+            for (long i = first; i < first + count; i++) {
+                Elements.setDouble(dtype, to, i, Elements.getDouble(dtype, source, i) * factor);
+                nothing += 0 * Elements.getDouble(dtype, to, i); // NaN for what is not finite
             }
-            MemorySegment.copy(part, 0, to, FLOATS, at, now);
+            return nothing == 0;
+        }
+
+        private boolean scaleInParts(long first, long count, double factor) {
+            float nothing = 0;
+            for (long done = 0; done < count; done += part.length) {
+                int now = (int) Math.min(part.length, count - done);
+                long at = (first + done) * Float.BYTES;
+                if (from == null) {
+                    Arrays.fill(part, every);
+                } else {
+                    MemorySegment.copy(from, FLOATS, at, part, 0, now);
+                }
+                for (int i = 0; i < now; i++) {
+                    part[i] = (float) (part[i] * factor);
+                    nothing += 0 * part[i];
+                }
+                MemorySegment.copy(part, 0, to, FLOATS, at, now);
+            }
+            return nothing == 0;
         }
     }
 

@@ -7,6 +7,7 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.op.convolution.FiniteWeights;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 public final class ConstantStore {
     /** Rows that are transposed together. */
     private static final long TILE = 64;
+
+    /** Elements of a row that is turned in arrays. */
+    private static final long MOST_IN_ARRAYS = 1 << 20;
 
     /** Empty. */
     public ConstantStore() {}
@@ -153,27 +157,56 @@ public final class ConstantStore {
         long rows = shape.size(0);
         long channels = shape.size(1);
         long cells = shape.elements(2, shape.rank());
-        MemorySegment from = data.elements();
-        MemorySegment to = HostMemory.allocate(type.bytes(), 64);
+        ConstantData.Dense made;
+        if (channels == 1 || cells == 1) {
+            made = (ConstantData.Dense) data.reshaped(type.shape()); // the order is the same
+        } else {
+            MemorySegment to = HostMemory.allocate(type.bytes(), 64);
+            turn(type.dtype().bytes(), data.elements(), to, rows, channels, cells);
+            made = new ConstantData.Dense(type, to);
+        }
+        FiniteWeights.same(data, made);
+        return made;
+    }
+
+    private static void turn(int bytes, MemorySegment from, MemorySegment to, long rows, long channels, long cells) {
+        if (bytes == Float.BYTES && channels * cells <= MOST_IN_ARRAYS) {
+            turnInts(from, to, rows, (int) channels, (int) cells);
+            return;
+        }
         for (long row = 0; row < rows; row++) {
             for (long cell = 0; cell < cells; cell++) {
                 for (long channel = 0; channel < channels; channel++) {
                     long at = (row * channels + channel) * cells + cell;
                     long place = (row * cells + cell) * channels + channel;
-                    move(type.dtype().bytes(), from, at, to, place);
+                    move(bytes, from, at, to, place);
                 }
             }
         }
-        return new ConstantData.Dense(type, to);
+    }
+
+    /** By way of arrays, whose loops are fast before the JVM has compiled those over segments. */
+    private static void turnInts(MemorySegment from, MemorySegment to, long rows, int channels, int cells) {
+        int size = channels * cells;
+        int[] row = new int[size];
+        int[] turned = new int[size];
+        for (long i = 0; i < rows; i++) {
+            MemorySegment.copy(from, ValueLayout.JAVA_INT_UNALIGNED, i * size * Integer.BYTES, row, 0, size);
+            for (int channel = 0, at = 0; channel < channels; channel++) {
+                for (int place = channel; place < size; place += channels, at++) {
+                    turned[place] = row[at];
+                }
+            }
+            MemorySegment.copy(turned, 0, to, ValueLayout.JAVA_INT_UNALIGNED, i * size * Integer.BYTES, size);
+        }
     }
 
     private static void move(int bytes, MemorySegment from, long at, MemorySegment to, long place) {
-        switch (bytes) {
-            case 2 ->
-                to.set(ValueLayout.JAVA_SHORT_UNALIGNED, 2 * place, from.get(ValueLayout.JAVA_SHORT_UNALIGNED, 2 * at));
-            case 4 ->
-                to.set(ValueLayout.JAVA_INT_UNALIGNED, 4 * place, from.get(ValueLayout.JAVA_INT_UNALIGNED, 4 * at));
-            default -> MemorySegment.copy(from, at * bytes, to, place * bytes, bytes);
+        if (bytes == Short.BYTES) {
+            short bits = from.get(ValueLayout.JAVA_SHORT_UNALIGNED, Short.BYTES * at);
+            to.set(ValueLayout.JAVA_SHORT_UNALIGNED, Short.BYTES * place, bits);
+        } else {
+            MemorySegment.copy(from, at * bytes, to, place * bytes, bytes);
         }
     }
 }

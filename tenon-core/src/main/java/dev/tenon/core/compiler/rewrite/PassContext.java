@@ -31,7 +31,8 @@ public record PassContext(Predicate<Node> claims, @Nullable HalfStore half, Cons
 
     /** Whether the backend would run an operation on those values whole. Throws what the operation's rules do. */
     public boolean claims(Op op, List<Value> operands) {
-        return !claimsNothing()
+        boolean may = !claimsNothing() && (!(claims instanceof Claims some) || some.mayClaim(op));
+        return may
                 && claimed(new PlainGraphBuilder("claim").add("", op, operands).getFirst());
     }
 

@@ -57,7 +57,12 @@ public record Windows(
     }
 
     public static boolean within(long least, List<Long> values) {
-        return values.stream().allMatch(value -> value >= least && value <= MOST);
+        for (long value : values) {
+            if (value < least || value > MOST) {
+                return false;
+            }
+        }
+        return true;
     }
 
     public static boolean atLeast(long least, List<Long> values) {

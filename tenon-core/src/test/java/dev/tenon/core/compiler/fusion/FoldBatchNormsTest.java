@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.CompilerOptions;
+import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
@@ -96,6 +97,44 @@ final class FoldBatchNormsTest {
         assertThat(hasNorm(prepared(halves(1000, 1, 1000)))).isTrue();
         assertThat(hasNorm(prepared(halves(1, 1000, 1000)))).isTrue();
         assertThat(hasNorm(prepared(halves(1, 1, 1000)))).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY, Float.MAX_VALUE})
+    void weightsThatAreNotFiniteOrWouldNotBeKeepTheirNorm(float weight) {
+        assertThat(hasNorm(prepared(weighted(weight, false)))).isTrue();
+        assertThat(hasNorm(prepared(weighted(weight, true)))).isTrue();
+        assertThat(hasNorm(prepared(weighted(1, false)))).isFalse();
+        assertThat(hasNorm(prepared(weighted(1, true)))).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void weightsThatAreAllAlikeAreScaledLikeOthers(boolean splat) {
+        Graph graph = weighted(3, splat);
+        Map<String, NdArray> inputs = Map.of("x", new Seeded(2).array(DType.F32, 1, 2, 3, 3));
+        NdArray expected = Interpreter.run(graph, inputs).get("y");
+        NdArray actual = Interpreter.run(prepared(graph), inputs).get("y");
+        Tolerance.of(DType.F32, 18).check("folded", expected, actual);
+    }
+
+    /** Two channels to two in f32 with factors of 2 and 0.5, and one weight of that value, or all. */
+    private static Graph weighted(float weight, boolean splat) {
+        return GraphBuilder.build("weighted", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 1, 2, 3, 3));
+            TensorType type = TensorType.of(DType.F32, 2, 2, 3, 3);
+            NdArray some = new Seeded(3).array(DType.F32, 2, 2, 3, 3);
+            some.set(7, weight);
+            Value w = g.constant(
+                    splat ? new ConstantData.Splat(type, Float.floatToRawIntBits(weight)) : some.toConstant());
+            List<Value> norm =
+                    new ArrayList<>(g.add("", new Conv(ONES, ONES, ONES, ONES, 1, Epilogue.NONE), List.of(x, w)));
+            TensorType channels = TensorType.of(DType.F32, 2);
+            for (double[] numbers : new double[][] {{2, 0.5}, {0, 1}, {1, 0}, {1, 1}}) {
+                norm.add(g.constant(NdArray.of(channels, numbers).toConstant()));
+            }
+            g.output("y", g.add("", new BatchNorm(0), norm).getFirst());
+        });
     }
 
     /** One channel in f16, of that weight, mean and factor. */

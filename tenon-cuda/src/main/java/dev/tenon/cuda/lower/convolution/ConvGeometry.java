@@ -94,10 +94,13 @@ record ConvGeometry(
 
     /** Whether windows have cells that no element of x lies on. */
     boolean meetsPadding() {
-        return axes.stream()
-                .anyMatch(axis -> axis.before > 0
-                        || axis.after > 0
-                        || (transposed && (axis.kernel > 1 || axis.stride > 1 || axis.output > axis.input)));
+        for (Axis axis : axes) {
+            boolean spread = transposed && (axis.kernel > 1 || axis.stride > 1 || axis.output > axis.input);
+            if (axis.before > 0 || axis.after > 0 || spread) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Positions of the result, per image. */
@@ -116,7 +119,11 @@ record ConvGeometry(
     }
 
     private long product(ToLongFunction<Axis> size) {
-        return SizeMath.product("conv", axes.stream().mapToLong(size).toArray());
+        long product = 1;
+        for (Axis axis : axes) {
+            product = SizeMath.product("conv", product, size.applyAsLong(axis));
+        }
+        return product;
     }
 
     /** The struct ConvSizes of conv_direct.cuh. */

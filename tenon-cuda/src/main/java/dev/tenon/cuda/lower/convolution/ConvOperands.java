@@ -31,6 +31,11 @@ record ConvOperands(int x, int w, int bias, int residual, int y, DType dtype, Ep
                 epilogue);
     }
 
+    /** In slots of their own: the images 0, the weights 1, the bias 2, the residual 3, the result 4. */
+    static ConvOperands apart(Epilogue epilogue, DType dtype) {
+        return new ConvOperands(0, 1, epilogue.bias() ? 2 : -1, epilogue.residual() ? 3 : -1, 4, dtype, epilogue);
+    }
+
     ConvOperands with(Epilogue replaced) {
         return new ConvOperands(x, w, bias, residual, y, dtype, replaced);
     }

@@ -2,6 +2,7 @@ package dev.tenon.cuda.lower.convolution;
 
 import dev.tenon.core.ir.SizeMath;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -72,38 +73,41 @@ record ConvPhase(List<Axis> axes) {
 
     /** The phases of a convolution of at most {@link #DIMS} axes. */
     static List<ConvPhase> of(ConvGeometry geometry) {
-        List<List<Axis>> phases = new ArrayList<>();
-        phases.add(new ArrayList<>());
-        for (int i = geometry.axes().size(); i < DIMS; i++) {
-            phases.getFirst().add(UNIT);
+        Axis[] axes = new Axis[DIMS];
+        int units = DIMS - geometry.axes().size();
+        Arrays.fill(axes, 0, units, UNIT);
+        List<ConvPhase> phases = new ArrayList<>();
+        addFrom(units, axes, geometry, phases);
+        return phases;
+    }
+
+    /** Adds the phases that have those axes before one, in the order of the remainders. */
+    private static void addFrom(int at, Axis[] axes, ConvGeometry geometry, List<ConvPhase> phases) {
+        if (at == DIMS) {
+            phases.add(new ConvPhase(List.of(axes)));
+            return;
         }
-        for (ConvGeometry.Axis axis : geometry.axes()) {
-            List<List<Axis>> longer = new ArrayList<>();
-            long remainders = geometry.transposed() ? Math.min(axis.stride(), axis.output()) : 1;
-            for (List<Axis> phase : phases) {
-                for (long first = 0; first < remainders; first++) {
-                    List<Axis> more = new ArrayList<>(phase);
-                    more.add(geometry.transposed() ? Axis.transposed(axis, first) : Axis.of(axis));
-                    longer.add(more);
-                }
-            }
-            phases = longer;
+        ConvGeometry.Axis axis =
+                geometry.axes().get(at - (DIMS - geometry.axes().size()));
+        long remainders = geometry.transposed() ? Math.min(axis.stride(), axis.output()) : 1;
+        for (long first = 0; first < remainders; first++) {
+            axes[at] = geometry.transposed() ? Axis.transposed(axis, first) : Axis.of(axis);
+            addFrom(at + 1, axes, geometry, phases);
         }
-        return phases.stream().map(ConvPhase::new).toList();
     }
 
     /** Positions of an image. */
     long positions() {
-        return SizeMath.product("conv", axes.stream().mapToLong(Axis::count).toArray());
+        return SizeMath.product("conv", axes.get(0).count, axes.get(1).count, axes.get(2).count);
     }
 
     /** Cells of a window. */
     long cells() {
-        return SizeMath.product("conv", axes.stream().mapToLong(Axis::cells).toArray());
+        return SizeMath.product("conv", axes.get(0).cells, axes.get(1).cells, axes.get(2).cells);
     }
 
     /** Bits that say for each axis and cell whether it falls on x. */
     long bits() {
-        return axes.stream().mapToLong(Axis::cells).sum();
+        return axes.get(0).cells + axes.get(1).cells + axes.get(2).cells;
     }
 }

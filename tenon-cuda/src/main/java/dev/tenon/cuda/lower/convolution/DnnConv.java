@@ -9,6 +9,7 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.dnn.DnnAnswer;
+import dev.tenon.cuda.dnn.DnnAsked;
 import dev.tenon.cuda.dnn.DnnPlan;
 import dev.tenon.cuda.dnn.DnnProblem;
 import dev.tenon.cuda.kernel.Grids;
@@ -21,6 +22,7 @@ import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.tuning.Rival;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -71,12 +73,7 @@ record DnnConv(
         String type =
                 (problem.tf32() ? "TF32" : operands.dtype().toString()) + (geometry.last() ? ", channels last" : "");
         boolean mends = ConvMend.needed(geometry, node.input(1));
-        Unary function = operands.epilogue().activation();
-        String fusing = operands.epilogue().isEmpty()
-                ? "there is no epilogue"
-                : function != null && function.fn() != UnaryFn.RELU
-                        ? function.fn().word() + " is not relu"
-                        : "";
+        String fusing = fusing(operands.epilogue());
         if (fusing.isEmpty()) {
             switch (context.prepare(problem, rival)) {
                 case DnnPlan plan -> {
@@ -108,6 +105,32 @@ record DnnConv(
             case DnnAnswer.Slower slower -> passed.add(PLAIN + slower.reason());
         }
         return null;
+    }
+
+    /** What a step will ask the library first; empty where it asks nothing. */
+    static Optional<DnnAsked> asked(
+            ConvGeometry geometry,
+            ConvOperands operands,
+            Node node,
+            GpuLoweringContext context,
+            Supplier<@Nullable Rival> rivals) {
+        if (!refusal(geometry, operands, context).isEmpty()) {
+            return Optional.empty();
+        }
+        DnnProblem problem = problem(geometry, operands, node, context.precision());
+        boolean fused = fusing(operands.epilogue()).isEmpty();
+        boolean whole = fused || operands.epilogue().isEmpty();
+        return Optional.of(new DnnAsked(fused ? problem : problem.plain(), whole && rivals.get() != null));
+    }
+
+    /** Why the library is not asked to do all; empty where it is. */
+    private static String fusing(Epilogue epilogue) {
+        Unary function = epilogue.activation();
+        return epilogue.isEmpty()
+                ? "there is no epilogue"
+                : function != null && function.fn() != UnaryFn.RELU
+                        ? function.fn().word() + " is not relu"
+                        : "";
     }
 
     private static String workspace(DnnPlan plan, GpuLoweringContext context) {

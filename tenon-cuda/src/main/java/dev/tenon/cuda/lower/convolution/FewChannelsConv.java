@@ -2,6 +2,7 @@ package dev.tenon.cuda.lower.convolution;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.lower.step.ConvForm;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -20,7 +21,7 @@ import java.util.stream.LongStream;
 
 /**
  * Convolutions of 1 to 4 channels, as vision networks begin with, whose cells and weights come from shared memory:
- * plain products in f32, or those of tensor cores in 16 bits. Channels lie innermost or not.
+ * plain products in f32, or those of tensor cores in 16 bits or TF32. Channels lie innermost or not.
  */
 final class FewChannelsConv {
     private static final int DIMS = 2;
@@ -80,9 +81,13 @@ final class FewChannelsConv {
         }
         List<FewChannelsPlan> plans = new ArrayList<>();
         ConvForm asked = context.convolutions();
-        if (FewChannelsMmaTiles.refusal(geometry, operands.dtype(), device.architecture())
-                .isEmpty()) {
-            FewChannelsMmaTiles.of(geometry, device.multiprocessors(), asked).ifPresent(plans::add);
+        DType dtype = operands.dtype();
+        boolean rounds = dtype != DType.F32 || context.precision() == Precision.FAST;
+        if (rounds
+                && FewChannelsMmaTiles.refusal(geometry, dtype, device.architecture())
+                        .isEmpty()) {
+            FewChannelsMmaTiles.of(geometry, dtype, device.multiprocessors(), asked)
+                    .ifPresent(plans::add);
         }
         if (plans.isEmpty() || !asked.isFewChannels()) {
             FewChannelsTiles.of(geometry, device.multiprocessors()).ifPresent(plans::add);

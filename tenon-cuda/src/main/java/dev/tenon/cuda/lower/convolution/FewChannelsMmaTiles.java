@@ -40,10 +40,10 @@ record FewChannelsMmaTiles(
     private static final int LEAST_COLUMNS = 4;
 
     private static final int MOST_COLUMNS = 7;
-    /** Pairs of elements per step of k. */
+    /** Words of 4 bytes per step of k. */
     private static final int STEP = 8;
-    /** Elements of 16 bytes. */
-    private static final int CHUNK = 8;
+    /** Words of 16 bytes. */
+    private static final int CHUNK_WORDS = 4;
     /** Shared memory of a step: the table's entries, and the weights per side. */
     private static final int TABLE_BYTES = 64;
 
@@ -79,6 +79,8 @@ record FewChannelsMmaTiles(
     private static final double LOADED = 12;
     private static final double PRODUCTS = 4;
     private static final double STORED = 28;
+    /** More of them in f32, whose words are rounded before they are multiplied. */
+    private static final double ROUNDED = 4;
 
     /**
      * A kernel of {@code conv_few_channels_mma.cu}.
@@ -87,22 +89,27 @@ record FewChannelsMmaTiles(
      * @param sides of 32 output channels of a warp
      * @param resident blocks of a multiprocessor
      * @param asked what asks for it
+     * @param each elements of a word of 4 bytes: 2, or 1 of f32
      */
-    record Form(int positions, int sides, int resident, ConvForm asked) {
+    record Form(int positions, int sides, int resident, ConvForm asked, int each) {
+        Form of(int elements) {
+            return new Form(positions, sides, resident, asked, elements);
+        }
+
         int outputs() {
             return sides * SIDE;
         }
     }
 
     static final List<Form> FORMS = List.of(
-            new Form(64, 1, 4, ConvForm.FEW_CHANNELS_64X32),
-            new Form(32, 1, 5, ConvForm.FEW_CHANNELS_32X32),
-            new Form(32, 2, 4, ConvForm.FEW_CHANNELS_32X64));
+            new Form(64, 1, 4, ConvForm.FEW_CHANNELS_64X32, 2),
+            new Form(32, 1, 5, ConvForm.FEW_CHANNELS_32X32, 2),
+            new Form(32, 2, 4, ConvForm.FEW_CHANNELS_32X64, 2));
 
     /** Why the kernel does not take a convolution that {@link FewChannelsConv} takes; empty where it does. */
     static String refusal(ConvGeometry geometry, DType dtype, Architecture architecture) {
-        if (dtype != DType.F16 && dtype != DType.BF16) {
-            return "it takes f16 and bf16, not " + dtype;
+        if (dtype != DType.F16 && dtype != DType.BF16 && dtype != DType.F32) {
+            return "it takes f32 as TF32, f16 and bf16, not " + dtype;
         }
         if (architecture.number() < CAPABILITY) {
             return "compute capability " + architecture + " is below 8.0";
@@ -117,15 +124,16 @@ record FewChannelsMmaTiles(
         if (SizeMath.estimate(reach, geometry.channels()) >= LARGE || Math.max(weights, result) >= MOST_ELEMENTS) {
             return "lines of " + wide.input() + " cells, or the weights, are too long";
         }
-        return of(geometry, 1, ConvForm.BY_CHOICE)
+        return of(geometry, dtype, 1, ConvForm.BY_CHOICE)
                 .map(tiles -> tiles.tiles >= LARGE ? tiles.tiles + " tiles are too many" : "")
                 .orElse("weights and cells of a tile are more than 48 KiB of shared memory");
     }
 
     /** The fastest cut, of the form that is asked for if one is; empty where shared memory has no room for any. */
-    static Optional<FewChannelsMmaTiles> of(ConvGeometry geometry, int multiprocessors, ConvForm asked) {
+    static Optional<FewChannelsMmaTiles> of(ConvGeometry geometry, DType dtype, int multiprocessors, ConvForm asked) {
         return FORMS.stream()
                 .filter(form -> !asked.isFewChannels() || form.asked == asked)
+                .map(form -> form.of(Float.BYTES / dtype.bytes()))
                 .flatMap(form -> IntStream.of(1, 2, WARPS)
                         .boxed()
                         .flatMap(shares -> IntStream.rangeClosed(LEAST_COLUMNS, MOST_COLUMNS)
@@ -145,13 +153,15 @@ record FewChannelsMmaTiles(
         long parts = Math.ceilDiv(geometry.outputs(), (long) shares * form.outputs());
         long lines = FewChannelsTiles.reach(high, rows);
         long line = SizeMath.estimate(FewChannelsTiles.reach(wide, 1L << columns), geometry.channels());
-        int lead = lead(geometry);
+        int each = form.each;
+        int lead = lead(geometry, each);
+        int chunk = CHUNK_WORDS * each;
         long copy = lead >= 0
-                ? SizeMath.estimate(lines, Math.ceilDiv(lead + line, (long) CHUNK), CHUNK)
-                : SizeMath.estimate(lines, line + line % 2) + 2;
-        long cells = SizeMath.estimate(copies(geometry), Math.min(copy, MOST_SHARED), DType.F16.bytes());
-        long shared =
-                SizeMath.estimate(steps(geometry), TABLE_BYTES + (long) shares * form.sides * WEIGHT_BYTES) + cells;
+                ? SizeMath.estimate(lines, Math.ceilDiv(lead + line, (long) chunk), chunk)
+                : SizeMath.estimate(lines, line + line % each) + 2;
+        long cells = SizeMath.estimate(copies(geometry, each), Math.min(copy, MOST_SHARED), Float.BYTES / each);
+        long shared = SizeMath.estimate(steps(geometry, each), TABLE_BYTES + (long) shares * form.sides * WEIGHT_BYTES)
+                + cells;
         long fit = Math.clamp(MULTIPROCESSOR_SHARED / Math.max(shared, 1), 1, form.resident);
         long rounds = Math.ceilDiv(SizeMath.estimate(tiles, parts), fit * multiprocessors);
         return new FewChannelsMmaTiles(
@@ -160,39 +170,42 @@ record FewChannelsMmaTiles(
 
     /**
      * Elements before the first cell of a line where lines are copied by chunks of 16 bytes, which are whole in x, and
-     * windows are an even number of elements apart; -1 else.
+     * windows are whole words apart; -1 else.
      */
-    private static int lead(ConvGeometry geometry) {
+    private static int lead(ConvGeometry geometry, int each) {
         ConvGeometry.Axis wide = geometry.axes().getLast();
+        int chunk = CHUNK_WORDS * each;
         boolean chunks = geometry.last()
-                && wide.input() * geometry.channels() % CHUNK == 0
-                && wide.stride() * geometry.channels() % 2 == 0;
-        return chunks ? Math.floorMod(-wide.before() * geometry.channels(), CHUNK) : -1;
+                && wide.input() * geometry.channels() % chunk == 0
+                && wide.stride() * geometry.channels() % each == 0;
+        return chunks ? Math.floorMod(-wide.before() * geometry.channels(), chunk) : -1;
     }
 
-    /** Copies of the cells: two where windows may begin at odd elements. */
-    private static long copies(ConvGeometry geometry) {
-        return 1 + geometry.axes().getLast().stride() % 2 * (geometry.channels() % 2);
+    /** Copies of the cells: two where windows may begin within a word. */
+    private static long copies(ConvGeometry geometry, int each) {
+        return geometry.axes().getLast().stride() * geometry.channels() % each == 0 ? 1 : 2;
     }
 
-    private static long steps(ConvGeometry geometry) {
+    private static long steps(ConvGeometry geometry, int each) {
         long across = SizeMath.estimate(geometry.axes().getLast().kernel(), geometry.channels());
-        long odd = Math.max(lead(geometry), 0) % 2;
-        long pairs = SizeMath.estimate(
-                Math.ceilDiv(across + odd, 2L), geometry.axes().getFirst().kernel());
-        return Math.ceilDiv(pairs, (long) STEP);
+        long odd = Math.max(lead(geometry, each), 0) % each;
+        long words = SizeMath.estimate(
+                Math.ceilDiv(across + odd, (long) each),
+                geometry.axes().getFirst().kernel());
+        return Math.ceilDiv(words, (long) STEP);
     }
 
     @Override
     public double microseconds(ConvGeometry geometry, int multiprocessors) {
         double all = Math.ceil((double) blocks * parts / multiprocessors);
         double turns = Math.ceil((double) tiles / blocks);
-        long steps = steps(geometry);
+        long steps = steps(geometry, form.each);
         double sixteens = form.positions / 16.0;
+        double rounded = form.each == 1 ? ROUNDED : 0;
         double tile = TILE
                 + fetched(geometry)
-                + steps * (MULTIPLIED + sixteens * (LOADED + PRODUCTS * form.sides))
-                + STORED * form.positions * form.outputs() / OUTPUTS / WARP;
+                + steps * (MULTIPLIED + sixteens * (LOADED + rounded + PRODUCTS * form.sides))
+                + (STORED + rounded) * form.positions * form.outputs() / OUTPUTS / WARP;
         double words = (double) shares * form.outputs() * STEP * steps / THREADS;
         double warp = BEGINNING + WEIGHT * words + turns * tile;
         double rate = RATE * Math.min(1, all * WARPS / WARPS_FOR_RATE);
@@ -203,12 +216,13 @@ record FewChannelsMmaTiles(
     private double fetched(ConvGeometry geometry) {
         long lines = FewChannelsTiles.reach(geometry.axes().getFirst(), rows);
         long wide = FewChannelsTiles.reach(geometry.axes().getLast(), 1L << columns);
-        if (lead(geometry) >= 0) {
-            return COPIED * turns(Math.ceilDiv(wide * geometry.channels(), (long) CHUNK) + 1, lines);
+        int each = form.each;
+        if (lead(geometry, each) >= 0) {
+            return COPIED * turns(Math.ceilDiv(wide * geometry.channels(), (long) CHUNK_WORDS * each) + 1, lines);
         }
         long inner = geometry.last() ? geometry.channels() : 1;
-        long words = (wide * inner / 2 + 1) * (geometry.channels() / inner);
-        return WORD * copies(geometry) * turns(words, lines);
+        long words = (wide * inner / each + 1) * (geometry.channels() / inner);
+        return WORD * copies(geometry, each) * turns(words, lines);
     }
 
     /** Of a thread, where threads take pieces of several lines each. */
@@ -235,6 +249,6 @@ record FewChannelsMmaTiles(
 
     @Override
     public PreparedLaunch.Builder rest(PreparedLaunch.Builder launch, ConvGeometry geometry) {
-        return launch.add((int) tiles).add(lead(geometry));
+        return launch.add((int) tiles).add(lead(geometry, form.each));
     }
 }

@@ -9,6 +9,7 @@ import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
 import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.dnn.DnnAsked;
 import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.KernelFile;
 import dev.tenon.cuda.kernel.KernelVariant;
@@ -18,6 +19,7 @@ import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.Lowered;
+import dev.tenon.cuda.lower.step.Micros;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
@@ -25,6 +27,7 @@ import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.tuning.Rival;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Convolutions and transposed convolutions. Thread-safe. */
@@ -58,15 +61,19 @@ public final class GpuConvLowering {
      */
     public static boolean claims(ChannelsLastConv op, Node node, Precision precision) {
         DType dtype = node.input(0).dtype();
-        boolean concrete =
-                node.inputs().stream().allMatch(input -> input.shape().isConcrete());
-        if (!concrete || dtype == DType.F64 || (dtype == DType.F32 && precision == Precision.STRICT)) {
+        if (dtype == DType.F64 || (dtype == DType.F32 && precision == Precision.STRICT)) {
             return false;
         }
+        for (Value input : node.inputs()) {
+            if (!input.shape().isConcrete()) {
+                return false;
+            }
+        }
         ConvGeometry geometry = ConvGeometry.of(op, node);
-        return DepthwiseLastConv.refusal(geometry, dtype).isEmpty()
-                || FewChannelsConv.refusal(geometry, dtype).isEmpty()
-                || (MmaConv.refusal(geometry, dtype).isEmpty() && MmaConv.takesLast(geometry, dtype));
+        return (MmaConv.takesLast(geometry, dtype)
+                        && MmaConv.refusal(geometry, dtype).isEmpty())
+                || DepthwiseLastConv.refusal(geometry, dtype).isEmpty()
+                || FewChannelsConv.refusal(geometry, dtype).isEmpty();
     }
 
     private static Lowered lower(ConvGeometry geometry, Epilogue epilogue, Node node, GpuLoweringContext context) {
@@ -79,15 +86,10 @@ public final class GpuConvLowering {
         }
         ConvOperands operands = ConvOperands.of(epilogue, node, context);
         List<String> passed = new ArrayList<>();
-        boolean depthwise = geometry.last()
-                ? DepthwiseLastConv.refusal(geometry, operands.dtype()).isEmpty()
-                : DepthwiseConv.refusal(geometry).isEmpty();
-        if (depthwise) {
-            passed.add("1 fused, 2 cudnn: single channels are not products");
-        } else if (context.convolutions() == ConvForm.WARPGROUPS) {
-            passed.add("1 fused, 2 cudnn: warpgroups are asked for");
-        } else if (context.convolutions().isFewChannels()) {
-            passed.add("1 fused, 2 cudnn: a kernel for few channels is asked for");
+        boolean depthwise = isDepthwise(geometry, operands.dtype());
+        String unasked = unasked(depthwise, context);
+        if (!unasked.isEmpty()) {
+            passed.add("1 fused, 2 cudnn: " + unasked);
         } else {
             GpuStep library =
                     DnnConv.step(geometry, operands, node, context, () -> rival(geometry, operands, context), passed);
@@ -103,6 +105,48 @@ public final class GpuConvLowering {
                 ? depthwise(geometry, operands, node.input(1), context, passed)
                 : direct(geometry, operands, context);
         return step.passing(passed);
+    }
+
+    private static boolean isDepthwise(ConvGeometry geometry, DType dtype) {
+        return geometry.last()
+                ? DepthwiseLastConv.refusal(geometry, dtype).isEmpty()
+                : DepthwiseConv.refusal(geometry).isEmpty();
+    }
+
+    /** Why the library is not asked; empty where it is. */
+    private static String unasked(boolean depthwise, GpuLoweringContext context) {
+        if (depthwise) {
+            return "single channels are not products";
+        }
+        if (context.convolutions() == ConvForm.WARPGROUPS) {
+            return "warpgroups are asked for";
+        }
+        return context.convolutions().isFewChannels() ? "a kernel for few channels is asked for" : "";
+    }
+
+    /**
+     * What cuDNN will be asked first when a node is lowered; empty where it is no convolution, or nothing is asked.
+     * What cuDNN is asked when it refuses that is not foreseen.
+     */
+    public static Optional<DnnAsked> asked(Node node, GpuLoweringContext context) {
+        return switch (node.op()) {
+            case Conv op -> asked(ConvGeometry.of(op, node), op.epilogue(), node, context);
+            case ConvTranspose op -> asked(ConvGeometry.of(op, node), op.epilogue(), node, context);
+            case ChannelsLastConv op ->
+                asked(ConvGeometry.of(op, node), op.conv().epilogue(), node, context);
+            default -> Optional.empty();
+        };
+    }
+
+    private static Optional<DnnAsked> asked(
+            ConvGeometry geometry, Epilogue epilogue, Node node, GpuLoweringContext context) {
+        ConvOperands operands = ConvOperands.apart(epilogue, node.output().dtype());
+        boolean none = node.output().shape().elements() == 0
+                || geometry.axes().size() > ConvGeometry.MOST_DIMS
+                || !unasked(isDepthwise(geometry, operands.dtype()), context).isEmpty();
+        return none
+                ? Optional.empty()
+                : DnnConv.asked(geometry, operands, node, context, () -> rival(geometry, operands, context));
     }
 
     /**
@@ -125,7 +169,7 @@ public final class GpuConvLowering {
         } else if (refusal.isEmpty() && few != null) {
             double tensors = MmaConv.microseconds(geometry, operands, context);
             refusal = few.microseconds() < tensors
-                    ? "%.1f us by the model, %s %.1f".formatted(tensors, few.entry(), few.microseconds())
+                    ? Micros.text(tensors) + " us by the model, " + few.entry() + " " + Micros.text(few.microseconds())
                     : "";
         }
         if (refusal.isEmpty()) {
@@ -142,9 +186,7 @@ public final class GpuConvLowering {
                 && FewChannelsConv.of(geometry, operands, context).isEmpty()) {
             return null;
         }
-        Epilogue epilogue = operands.epilogue();
-        ConvOperands own = new ConvOperands(
-                0, 1, epilogue.bias() ? 2 : -1, epilogue.residual() ? 3 : -1, 4, operands.dtype(), epilogue);
+        ConvOperands own = ConvOperands.apart(operands.epilogue(), operands.dtype());
         DType dtype = operands.dtype();
         long outputs = SizeMath.product("conv", geometry.groups(), geometry.outputs());
         long result = dtype.bytesFor(SizeMath.product("conv", geometry.batch(), geometry.positions(), outputs));

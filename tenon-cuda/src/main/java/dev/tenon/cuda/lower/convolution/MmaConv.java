@@ -104,18 +104,21 @@ final class MmaConv {
         long x = SizeMath.estimate(geometry.batch(), geometry.groups(), geometry.area(), chunks);
         long w = SizeMath.estimate(geometry.groups(), geometry.outputs(), geometry.cells(), chunks);
         long rows = SizeMath.estimate(geometry.batch(), geometry.positions());
-        long reach = geometry.axes().stream()
-                .mapToLong(axis -> Math.max(axis.input(), axis.before() + axis.kernel() * axis.dilation()))
-                .reduce(1, SizeMath::estimate);
+        long reach = 1;
+        for (ConvGeometry.Axis axis : geometry.axes()) {
+            reach = SizeMath.estimate(reach, Math.max(axis.input(), axis.before() + axis.kernel() * axis.dilation()));
+        }
         long walked = SizeMath.estimate(reach, geometry.groups(), chunks);
         if (Math.max(Math.max(x, w), Math.max(rows, walked)) >= LARGE / 2) {
             return "places are counted in 32 bits";
         }
-        return ConvPhase.of(geometry).stream()
-                        .anyMatch(phase -> phase.bits() > MOST_BITS || phase.cells() > ConvTiles.MOST_CELLS)
-                ? "windows of more than " + MOST_BITS + " cells along their axes, or " + ConvTiles.MOST_CELLS
-                        + " in all"
-                : "";
+        for (ConvPhase phase : ConvPhase.of(geometry)) {
+            if (phase.bits() > MOST_BITS || phase.cells() > ConvTiles.MOST_CELLS) {
+                return "windows of more than " + MOST_BITS + " cells along their axes, or " + ConvTiles.MOST_CELLS
+                        + " in all";
+            }
+        }
+        return "";
     }
 
     /** What it takes by the model, of a convolution that it takes. */

@@ -11,6 +11,7 @@ import dev.tenon.cuda.lower.step.ConvForm;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.Micros;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.LaunchShape;
@@ -92,7 +93,7 @@ final class WarpgroupConv implements GpuStep {
                 PreparedLaunch mend = mends ? ConvMend.of(geometry, operands, operands.epilogue(), context) : null;
                 return new WarpgroupConv(geometry, operands, tiles, mend, context, passed);
             }
-            refusal = "%.1f us by the model, conv_mma %.1f".formatted(own, other);
+            refusal = Micros.text(own) + " us by the model, conv_mma " + Micros.text(other);
         }
         passed.add("3 implicit gemm, warpgroups: " + refusal);
         return null;

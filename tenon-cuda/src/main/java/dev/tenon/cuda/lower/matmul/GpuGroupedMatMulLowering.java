@@ -9,6 +9,7 @@ import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.Micros;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.lower.step.ProductForm;
@@ -58,8 +59,8 @@ public final class GpuGroupedMatMulLowering {
             if (!chosen || ring.microseconds() < tiles.microseconds()) {
                 return byWarpgroups(node, context, sizes, ring);
             }
-            noRing = "%.1f us by the model, tiles of %s %.1f"
-                    .formatted(ring.microseconds(), tiles.tile(), tiles.microseconds());
+            noRing = Micros.text(ring.microseconds()) + " us by the model, tiles of " + tiles.tile() + " "
+                    + Micros.text(tiles.microseconds());
         }
         return onTensorCores(node, context, sizes, tiles, RING + noRing);
     }

@@ -9,6 +9,7 @@ import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.Micros;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.port.DeviceProperties;
@@ -116,8 +117,8 @@ public final class GpuNormedProductLowering {
         double apart = WarpgroupProducts.library(dtype, shape, epilogue.residual()) + normed(dtype, shape);
         return form == ProductForm.RING || plan.microseconds() < apart
                 ? new Answer.Whole(plan)
-                : new Answer.Refused(
-                        "%.1f us by the model, product and norm apart %.1f".formatted(plan.microseconds(), apart));
+                : new Answer.Refused(Micros.text(plan.microseconds()) + " us by the model, product and norm apart "
+                        + Micros.text(apart));
     }
 
     /** Microseconds of a launch of its own for the norm. */

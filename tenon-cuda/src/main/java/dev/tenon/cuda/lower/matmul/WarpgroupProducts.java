@@ -5,6 +5,7 @@ import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.kernel.ProductCatalog;
+import dev.tenon.cuda.lower.step.Micros;
 import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.port.DeviceProperties;
 import java.util.function.Supplier;
@@ -88,11 +89,8 @@ final class WarpgroupProducts {
         if (form != ProductForm.BY_CHOICE || plan.microseconds() < apart) {
             return planned;
         }
-        return Answer.refused("%.1f us by the model, %s %.1f"
-                .formatted(
-                        plan.microseconds(),
-                        epilogue.activation() == null ? "other tiles" : "the library and a second pass",
-                        apart));
+        String other = epilogue.activation() == null ? "other tiles " : "the library and a second pass ";
+        return Answer.refused(Micros.text(plan.microseconds()) + " us by the model, " + other + Micros.text(apart));
     }
 
     /** The sooner of the kernels that take the product, however long it takes. */

@@ -38,10 +38,7 @@ final class ResidentNodes {
     /** The phase that a node is by itself; null where there is none. */
     static @Nullable ResidentPhase phase(Node node) {
         DType dtype = dtype(node);
-        boolean small = node.inputs().stream().allMatch(input -> input.shape().elements() <= MOST_ELEMENTS)
-                && node.output().shape().elements() <= MOST_ELEMENTS
-                && node.output().shape().elements() > 0;
-        if (!small || (dtype != DType.F16 && dtype != DType.BF16 && dtype != DType.F32)) {
+        if (!isSmall(node) || (dtype != DType.F16 && dtype != DType.BF16 && dtype != DType.F32)) {
             return null;
         }
         return switch (node.op()) {
@@ -51,6 +48,16 @@ final class ResidentNodes {
             case PlainAttention op -> attention(op, node);
             default -> null;
         };
+    }
+
+    private static boolean isSmall(Node node) {
+        for (Value input : node.inputs()) {
+            if (input.shape().elements() > MOST_ELEMENTS) {
+                return false;
+            }
+        }
+        long elements = node.output().shape().elements();
+        return elements > 0 && elements <= MOST_ELEMENTS;
     }
 
     /** The type in which a node's phase computes: that of its result, where it does not make f32 of that at its end. */

@@ -1,21 +1,21 @@
-// The convolution of conv_few_channels.cu in 16 bits on tensor cores, of windows whose cells lie side by side along rows (dilation 1).
+// The convolution of conv_few_channels.cu on tensor cores, in 16 bits or TF32, of windows whose cells lie side by side along rows (dilation 1).
 //
 //   conv_few_channels_mma_64x32 _32x32 _32x64   so many positions and output channels per warp
 //
-// In a line of cells in shared memory, channels innermost, the elements that a window has there follow each other. They are counted in pairs,
-// of which the first or last may have one alone, and k of the product runs over the pairs of all lines of the window, in steps of 8. A pair is
-// one word. What it has beside the window is masked, as it may not be finite.
+// In a line of cells in shared memory, channels innermost, the elements that a window has there follow each other. They are counted in words,
+// of two elements in 16 bits, of which the first or last may have one alone. k of the product runs over the words of all lines of the window, in
+// steps of 8. What a word has beside the window is masked, as it may not be finite.
 //
 // Lines come in chunks of 16 bytes as they lie in x, `lead` elements before the first cell, where lines of x are whole chunks with channels
-// innermost, and windows are an even number of elements apart. Else lead is -1: words are taken apart, and where windows may begin at odd
-// elements, a second copy of the cells lies one element further on.
+// innermost, and windows are whole words apart. Else lead is -1: words are taken apart, and where windows may begin within a word, a second copy
+// of the cells lies one element further on.
 //
 // Launch: 128 threads; grid (any number of blocks, parts of as many shares of output channels at most 65535). The warps of a share make the
 // tile together, 2^columns positions wide, at least 16; blocks take every gridDim.x-th of the `tiles`.
-// Dynamic shared memory: the weights as fragments, 1024 bytes a step and 32 output channels; the table of pairs, 64 bytes a step; the cells
+// Dynamic shared memory: the weights as fragments, 1024 bytes a step and 32 output channels; the table of words, 64 bytes a step; the cells
 // (Layout).
 // x, w, y and the rest lie as in conv_few_channels.cu; x and bias begin on 16-byte boundaries.
-// Variants: TENON_T one of f16, bf16. From sm_80 on.
+// Variants: TENON_T one of float, f16, bf16. From sm_80 on.
 #include "few_channels_mma.cuh"
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
@@ -45,27 +45,26 @@ struct Positions {
 
     // `weights` and `table` of this lane.
     __device__ __forceinline__ void multiply(
-        const u16* cells, const uint4* weights, const uint2* table, const Layout& lay, const FewChannelsSizes& s, const T* bias, i64 output) {
+        const Cell* cells, const uint4* weights, const uint2* table, const Layout& lay, const FewChannelsSizes& s, const T* bias, i64 output) {
         const int below = static_cast<int>(s.stride[0]) * lay.line;
         const int aside = static_cast<int>(s.stride[1]) * static_cast<int>(s.channels);
         int shift[2];  // words to the thread's positions
 #pragma unroll
-        for (int h = 0; h < 2; h++) shift[h] = (place(h) * aside + (place(h) * aside % 2 == 0 ? 0 : lay.copy + 1)) / 2;
+        for (int h = 0; h < 2; h++) shift[h] = (place(h) * aside + (place(h) * aside % EACH == 0 ? 0 : lay.copy + 1)) / EACH;
         const u32* from[PLACES];
 #pragma unroll
         for (int t = 0; t < PLACES; t++) {
-            from[t] = reinterpret_cast<const u32*>(cells) + (lay.start + row(t / 2, s) * below + column(t / 2, s) * aside) / 2 + shift[t % 2];
+            from[t] = reinterpret_cast<const u32*>(cells) + (lay.start + row(t / 2, s) * below + column(t / 2, s) * aside) / EACH + shift[t % 2];
         }
         float d[SIDES][TILES][4][4];
 #pragma unroll
         for (int k = 0; k < SIDES; k++) {
-            uint4 v = {};
-            if (bias && output + k * SIDE < s.outputs) v = *reinterpret_cast<const uint4*>(bias + output + k * SIDE);
-            const u32 two[OUTPUTS / 2] = {v.x, v.y, v.z, v.w};
+            float v[OUTPUTS] = {};
+            if (bias && output + k * SIDE < s.outputs) L::load_eight(bias + output + k * SIDE, v);
 #pragma unroll
             for (int t = 0; t < PLACES; t++) {
 #pragma unroll
-                for (int o = 0; o < OUTPUTS; o++) d[k][t / 2][o / 2][t % 2 * 2 + o % 2] = o % 2 == 0 ? low(two[o / 2]) : high(two[o / 2]);
+                for (int o = 0; o < OUTPUTS; o++) d[k][t / 2][o / 2][t % 2 * 2 + o % 2] = v[o];
             }
         }
         const uint2* const end = table + lay.steps * STEP;
@@ -76,10 +75,10 @@ struct Positions {
             u32 a[TILES][4];
 #pragma unroll
             for (int i = 0; i < TILES; i++) {
-                a[i][0] = from[2 * i][near.x] & near.y;
-                a[i][1] = from[2 * i + 1][near.x] & near.y;
-                a[i][2] = from[2 * i][far.x] & far.y;
-                a[i][3] = from[2 * i + 1][far.x] & far.y;
+                a[i][0] = L::operand(from[2 * i][near.x] & near.y);
+                a[i][1] = L::operand(from[2 * i + 1][near.x] & near.y);
+                a[i][2] = L::operand(from[2 * i][far.x] & far.y);
+                a[i][3] = L::operand(from[2 * i + 1][far.x] & far.y);
             }
 #pragma unroll
             for (int k = 0; k < SIDES; k++) {
@@ -89,7 +88,7 @@ struct Positions {
 #pragma unroll
                 for (int i = 0; i < TILES; i++) {
 #pragma unroll
-                    for (int j = 0; j < 4; j++) mma_16816(d[k][i][j], a[i], b[j], T());
+                    for (int j = 0; j < 4; j++) L::multiply(d[k][i][j], a[i], b[j]);
                 }
             }
             weights += SIDES * 64;
@@ -125,26 +124,28 @@ struct Positions {
         }
     }
 
-    // Whether two neighbouring positions are one word of y.
+    // Whether two neighbouring positions are stored together.
     __device__ __forceinline__ bool paired(const FewChannelsSizes& s) const { return s.output[1] % 2 == 0; }
 
     __device__ __forceinline__ void add_residual(const T* residual, const PositionTile& tile, const FewChannelsSizes& s, i64 output) {
         if (!neighbours) {
             each<1>(tile, s, output, [&](int t, i64 at, bool there) {
                 if (!there) return;
-                const uint4 v = *reinterpret_cast<const uint4*>(residual + at);
-                const u32 two[4] = {v.x, v.y, v.z, v.w};
+                float v[OUTPUTS];
+                L::load_eight(residual + at, v);
 #pragma unroll
-                for (int o = 0; o < OUTPUTS; o++) sums.at[t][o] += o % 2 == 0 ? low(two[o / 2]) : high(two[o / 2]);
+                for (int o = 0; o < OUTPUTS; o++) sums.at[t][o] += v[o];
             });
         } else if (paired(s)) {
             each<2>(tile, s, output, [&](int t, i64 at, bool there) {
                 if (!there) return;
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o++) {
-                    const u32 two = *reinterpret_cast<const u32*>(residual + at + o * s.y_channel);
-                    sums.at[t][o] += low(two);
-                    sums.at[t + 1][o] += high(two);
+                    float one;
+                    float other;
+                    L::load_two(residual + at + o * s.y_channel, one, other);
+                    sums.at[t][o] += one;
+                    sums.at[t + 1][o] += other;
                 }
             });
         } else {
@@ -159,17 +160,14 @@ struct Positions {
     __device__ __forceinline__ void store(T* y, const PositionTile& tile, const FewChannelsSizes& s, i64 output) {
         if (!neighbours) {
             each<1>(tile, s, output, [&](int t, i64 at, bool there) {
-                u32 two[4];
-#pragma unroll
-                for (int o = 0; o < OUTPUTS; o += 2) two[o / 2] = to_pair(sums.at[t][o], sums.at[t][o + 1], T());
-                if (there) store_16(y + at, two);
+                if (there) L::store_eight(y + at, sums.at[t]);
             });
         } else if (paired(s)) {
             each<2>(tile, s, output, [&](int t, i64 at, bool there) {
                 if (!there) return;
 #pragma unroll
                 for (int o = 0; o < OUTPUTS; o++) {
-                    *reinterpret_cast<u32*>(y + at + o * s.y_channel) = to_pair(sums.at[t][o], sums.at[t + 1][o], T());
+                    L::store_two(y + at + o * s.y_channel, sums.at[t][o], sums.at[t + 1][o]);
                 }
             });
         } else {
@@ -198,7 +196,7 @@ __device__ __forceinline__ void convolve(
         tile.begin(s, number, [](int a, int b) { return quotient(a, b); });
         const Layout lay(s, tile, lead, SIDES);
         uint2* const table = lay.table(shared);
-        u16* const cells = lay.cells(shared);
+        Cell* const cells = lay.cells(shared);
         if (again) {
             __syncthreads();  // the last tile has been read
         } else {

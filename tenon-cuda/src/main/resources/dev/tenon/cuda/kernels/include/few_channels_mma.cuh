@@ -6,10 +6,82 @@ typedef TENON_T T;
 
 constexpr int THREADS = 128;
 constexpr int SIDE = 32;     // output channels of 4 products
-constexpr int STEP = 8;      // pairs of k
-constexpr int CHUNK = 8;     // elements of 16 bytes
+constexpr int STEP = 8;      // words of k
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
+
+// What a type's words are: pairs of elements in 16 bits.
+template <typename E>
+struct Lanes {
+    static constexpr int EACH = 2;  // elements of a word
+    typedef u16 Cell;               // an element's bits
+
+    static __device__ __forceinline__ u32 bits(E v) { return v.bits; }
+    static __device__ __forceinline__ float low(u32 two) { return to_compute(E{static_cast<u16>(two)}); }
+    static __device__ __forceinline__ float high(u32 two) { return to_compute(E{static_cast<u16>(two >> 16)}); }
+    // As a product takes it.
+    static __device__ __forceinline__ u32 operand(u32 word) { return word; }
+    static __device__ __forceinline__ void multiply(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) { mma_16816(d, a, b, E()); }
+
+    static __device__ __forceinline__ void load_two(const E* p, float& a, float& b) {
+        const u32 two = *reinterpret_cast<const u32*>(p);
+        a = low(two);
+        b = high(two);
+    }
+    static __device__ __forceinline__ void store_two(E* p, float a, float b) { *reinterpret_cast<u32*>(p) = to_pair(a, b, E()); }
+    static __device__ __forceinline__ void load_eight(const E* p, float (&v)[OUTPUTS]) {
+        const uint4 all = *reinterpret_cast<const uint4*>(p);
+        const u32 two[4] = {all.x, all.y, all.z, all.w};
+#pragma unroll
+        for (int o = 0; o < OUTPUTS; o++) v[o] = o % 2 == 0 ? low(two[o / 2]) : high(two[o / 2]);
+    }
+    static __device__ __forceinline__ void store_eight(E* p, const float (&v)[OUTPUTS]) {
+        u32 two[4];
+#pragma unroll
+        for (int o = 0; o < OUTPUTS; o += 2) two[o / 2] = to_pair(v[o], v[o + 1], E());
+        store_16(p, two);
+    }
+};
+
+// Elements of f32, which are multiplied in TF32.
+template <>
+struct Lanes<float> {
+    static constexpr int EACH = 1;
+    typedef u32 Cell;
+
+    static __device__ __forceinline__ u32 bits(float v) { return __float_as_uint(v); }
+    static __device__ __forceinline__ u32 operand(u32 word) { return __float_as_uint(to_tf32(__uint_as_float(word))); }
+    static __device__ __forceinline__ void multiply(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) { mma_1688_tf32(d, a, b); }
+
+    static __device__ __forceinline__ void load_two(const float* p, float& a, float& b) {
+        const float2 two = *reinterpret_cast<const float2*>(p);
+        a = two.x;
+        b = two.y;
+    }
+    static __device__ __forceinline__ void store_two(float* p, float a, float b) { *reinterpret_cast<float2*>(p) = make_float2(a, b); }
+    static __device__ __forceinline__ void load_eight(const float* p, float (&v)[OUTPUTS]) {
+#pragma unroll
+        for (int o = 0; o < OUTPUTS; o += 4) {
+            const float4 four = *reinterpret_cast<const float4*>(p + o);
+            v[o] = four.x;
+            v[o + 1] = four.y;
+            v[o + 2] = four.z;
+            v[o + 3] = four.w;
+        }
+    }
+    static __device__ __forceinline__ void store_eight(float* p, const float (&v)[OUTPUTS]) {
+#pragma unroll
+        for (int o = 0; o < OUTPUTS; o += 4) {
+            const u32 four[4] = {bits(v[o]), bits(v[o + 1]), bits(v[o + 2]), bits(v[o + 3])};
+            store_16(p + o, four);
+        }
+    }
+};
+
+typedef Lanes<T> L;
+typedef L::Cell Cell;
+constexpr int EACH = L::EACH;
+constexpr int CHUNK = 16 / static_cast<int>(sizeof(T));  // elements of 16 bytes
 
 // a / b of numbers below 2^22, b not 0, in few instructions.
 __device__ __forceinline__ int quotient(int a, int b) {
@@ -20,18 +92,15 @@ __device__ __forceinline__ int quotient(int a, int b) {
     return q;
 }
 
-__device__ __forceinline__ float low(u32 two) { return to_compute(T{static_cast<u16>(two)}); }
-__device__ __forceinline__ float high(u32 two) { return to_compute(T{static_cast<u16>(two >> 16)}); }
-
-// Where cells and pairs lie in shared memory.
+// Where cells and words lie in shared memory.
 struct Layout {
     int sides;   // of the block
     int across;  // elements of a window in a line
     int odd;     // 1 where a line's first pair has one element alone, its second
-    int pairs;   // of a window in a line
+    int words;   // of a window in a line
     int steps;
-    int line;    // elements from a line of cells to the next, even
-    int start;   // from the first line to its first pair
+    int line;    // elements from a line of cells to the next, whole words
+    int start;   // from the first line to its first word
     int copy;    // from the cells to their copy; 0 for none
 
     __device__ __forceinline__ Layout(const FewChannelsSizes& s, const PositionTile& tile, int lead, int each) {
@@ -40,19 +109,19 @@ struct Layout {
         const int length = tile.wide * channels;
         const bool chunks = lead >= 0;
         across = static_cast<int>(s.kernel[1]) * channels;
-        odd = chunks ? lead & 1 : 0;
-        pairs = (across + odd + 1) / 2;
-        steps = (pairs * static_cast<int>(s.kernel[0]) + STEP - 1) / STEP;
-        line = chunks ? (lead + length + CHUNK - 1) & -CHUNK : (length + 1) & ~1;
-        start = chunks ? lead & ~1 : 0;
-        copy = chunks || static_cast<int>(s.stride[1]) * channels % 2 == 0 ? 0 : tile.high * line + 2;
+        odd = chunks ? lead % EACH : 0;
+        words = (across + odd + EACH - 1) / EACH;
+        steps = (words * static_cast<int>(s.kernel[0]) + STEP - 1) / STEP;
+        line = chunks ? (lead + length + CHUNK - 1) & -CHUNK : (length + EACH - 1) & -EACH;
+        start = chunks ? lead & -EACH : 0;
+        copy = chunks || static_cast<int>(s.stride[1]) * channels % EACH == 0 ? 0 : tile.high * line + 2;
     }
 
     __device__ __forceinline__ uint2* table(uint4* shared) const { return reinterpret_cast<uint2*>(shared + sides * steps * 64); }
-    __device__ __forceinline__ u16* cells(uint4* shared) const { return reinterpret_cast<u16*>(table(shared) + steps * STEP); }
+    __device__ __forceinline__ Cell* cells(uint4* shared) const { return reinterpret_cast<Cell*>(table(shared) + steps * STEP); }
 
     // Zeros that stand beside the last pair of a line, and of all lines of the copy.
-    __device__ __forceinline__ void pad(u16* cells, const FewChannelsSizes& s, const PositionTile& tile) const {
+    __device__ __forceinline__ void pad(Cell* cells, const FewChannelsSizes& s, const PositionTile& tile) const {
         const int length = tile.wide * static_cast<int>(s.channels);
 #pragma unroll 1
         for (int i = static_cast<int>(threadIdx.x); i < tile.high && length < line; i += THREADS) cells[i * line + length] = 0;
@@ -61,7 +130,7 @@ struct Layout {
 };
 
 // Brings cells into shared memory by chunks, which lie in x or beside it as a whole.
-__device__ __forceinline__ void fetch_chunks(u16* cells, const T* x, const PositionTile& tile, const Layout& lay, const FewChannelsSizes& s, int lead) {
+__device__ __forceinline__ void fetch_chunks(Cell* cells, const T* x, const PositionTile& tile, const Layout& lay, const FewChannelsSizes& s, int lead) {
     const int channels = static_cast<int>(s.channels);
     const int each = lay.line / CHUNK;
     const int pitch = static_cast<int>(s.input[1]) * channels / CHUNK;
@@ -87,12 +156,12 @@ __device__ __forceinline__ void fetch_chunks(u16* cells, const T* x, const Posit
     }
 }
 
-// How a thread brings cells into shared memory otherwise: words of two neighbouring elements of a line of x (of one channel where channels are not
+// How a thread brings cells into shared memory otherwise: words of neighbouring elements of a line of x (of one channel where channels are not
 // innermost), walking over lines, AT_ONCE of them together. Zeros for cells outside of x.
 template <int AT_ONCE>
 struct Fetch {
     bool last;     // channels are innermost
-    bool words;    // lines of x begin at even elements
+    bool words;    // lines of x begin at whole words
     int channels;  // that lie in lines of their own
     int pitch;     // elements of a line of x
     int length;    // elements of a line of the tile
@@ -119,10 +188,10 @@ struct Fetch {
         pitch = static_cast<int>(s.input[1]) * inner;
         length = tile.wide * inner;
         start = tile.left(s) * inner;
-        words = pitch % 2 == 0;
-        shift = words ? start & 1 : 0;
+        words = pitch % EACH == 0;
+        shift = words && EACH == 2 ? start & 1 : 0;
         start -= shift;
-        each = (length + shift + 1) / 2;
+        each = (length + shift + EACH - 1) / EACH;
         units = each * channels;
         groups = units < THREADS ? quotient(THREADS, units) : 1;
         top = tile.top(s);
@@ -140,7 +209,7 @@ struct Fetch {
 
     __device__ __forceinline__ void aim() {
         channel = channels == 1 ? 0 : quotient(unit, each);
-        first = 2 * (unit - channel * each) - shift;
+        first = EACH * (unit - channel * each) - shift;
     }
 
     __device__ __forceinline__ bool more() const { return line < high; }
@@ -170,34 +239,34 @@ struct Fetch {
 #pragma unroll
             for (int k = 0; k < AT_ONCE; k++, p += step) {
                 const bool there = static_cast<u32>(line + k * groups - from) < seen;
-                const u32 one = inside && there ? p[0].bits : 0u;
-                const u32 two = beside && there ? p[1].bits : 0u;
+                const u32 one = inside && there ? L::bits(p[0]) : 0u;
+                const u32 two = beside && there ? L::bits(p[1]) : 0u;
                 v[k] = one | two << 16;
             }
         }
     }
 
-    __device__ __forceinline__ void put(const u32 (&v)[AT_ONCE], u16* cells, const Layout& lay, const FewChannelsSizes& s) const {
+    __device__ __forceinline__ void put(const u32 (&v)[AT_ONCE], Cell* cells, const Layout& lay, const FewChannelsSizes& s) const {
         const int apart = last ? 1 : static_cast<int>(s.channels);
         const int step = groups * lay.line;
         const int one = first >= 0 ? high : 0;
-        const int two = first + 1 < length ? high : 0;
-        u16* begin = cells + line * lay.line + first * apart + channel;
+        const int two = EACH == 2 && first + 1 < length ? high : 0;
+        Cell* begin = cells + line * lay.line + first * apart + channel;
 #pragma unroll 1
         for (int copies = lay.copy > 0 ? 2 : 1; copies > 0; copies--, begin += lay.copy + 1) {
-            u16* to = begin;
+            Cell* to = begin;
 #pragma unroll
             for (int k = 0; k < AT_ONCE; k++, to += step) {
-                if (line + k * groups < one) to[0] = static_cast<u16>(v[k]);
-                if (line + k * groups < two) to[apart] = static_cast<u16>(v[k] >> 16);
+                if (line + k * groups < one) to[0] = static_cast<Cell>(v[k]);
+                if (line + k * groups < two) to[apart] = static_cast<Cell>(v[k] >> 16);
             }
         }
     }
 };
 
 // Brings the weights of the output channels from `output0` on into shared memory, a lane's words of a step and side in two pieces of 16 bytes. Lane 4 g + t
-// has of product j the pairs t and t + 4 of the output channel 8 (g / 2) + 2 j + g % 2, so that a lane's sums of a position are those of 8
-// neighbouring channels. The table has for each pair the words from a window's first, and what counts of it.
+// has of product j the words t and t + 4 of the output channel 8 (g / 2) + 2 j + g % 2, so that a lane's sums of a position are those of 8
+// neighbouring channels. The table has for each word of k the words from a window's first, and what counts of it.
 template <int SIDES>
 __device__ __forceinline__ void fetch_weights(uint4* shared, const T* w, const Layout& lay, const FewChannelsSizes& s, int output0) {
     const int all = lay.steps * STEP;
@@ -211,13 +280,13 @@ __device__ __forceinline__ void fetch_weights(uint4* shared, const T* w, const L
     const int aside = static_cast<int>(s.w_channel);
 #pragma unroll 1
     for (int p = static_cast<int>(threadIdx.x) & ((1 << bits) - 1); p < all; p += 1 << bits) {
-        const int i = quotient(p, lay.pairs);
-        const int first = 2 * (p - i * lay.pairs) - lay.odd;
+        const int i = quotient(p, lay.words);
+        const int first = EACH * (p - i * lay.words) - lay.odd;
         const bool one = i < s.kernel[0] && first >= 0;
-        const bool two = i < s.kernel[0] && first + 1 < lay.across;
+        const bool two = EACH == 2 && i < s.kernel[0] && first + 1 < lay.across;
         if (group == 0) {
             const int at = one || two ? i * static_cast<int>(s.dilation[0]) * lay.line + first + lay.odd : 0;
-            lay.table(shared)[p] = make_uint2(static_cast<u32>(at) / 2, (one ? 0xffffu : 0u) | (two ? 0xffff0000u : 0u));
+            lay.table(shared)[p] = make_uint2(static_cast<u32>(at) / EACH, (one ? EACH == 2 ? 0xffffu : ~0u : 0u) | (two ? 0xffff0000u : 0u));
         }
         const int cell = first < 0 ? 0 : quotient(first, channels);
         const int channel = first - cell * channels;  // -1 before the first
@@ -235,9 +304,9 @@ __device__ __forceinline__ void fetch_weights(uint4* shared, const T* w, const L
 #pragma unroll
                 for (int k = 0; k < 4; k++, from += 8 * down) {
                     const bool there = side + o + 8 * k < left;
-                    const u32 low = one && there ? from[0].bits : 0u;
-                    const u32 high = two && there ? from[beside].bits : 0u;
-                    v[k] = low | high << 16;
+                    const u32 low = one && there ? L::bits(from[0]) : 0u;
+                    const u32 high = two && there ? L::bits(from[beside]) : 0u;
+                    v[k] = L::operand(low | high << 16);
                 }
                 u32* const place = to + (o & 4) * 32 + (o & 2) + (o & 1) * 16;
 #pragma unroll

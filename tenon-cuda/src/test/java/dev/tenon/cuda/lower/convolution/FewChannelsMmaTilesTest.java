@@ -61,7 +61,8 @@ class FewChannelsMmaTilesTest {
     void whatTensorCoresDoNotTakeIsRefused() {
         ConvGeometry usual = stem(1, 3, 30, 32, 3, 1, true);
         assertThat(FewChannelsMmaTiles.refusal(usual, DType.F16, HOPPER)).isEmpty();
-        assertThat(FewChannelsMmaTiles.refusal(usual, DType.F32, HOPPER)).contains("f32");
+        assertThat(FewChannelsMmaTiles.refusal(usual, DType.F32, HOPPER)).isEmpty();
+        assertThat(FewChannelsMmaTiles.refusal(usual, DType.F64, HOPPER)).contains("f64");
         assertThat(FewChannelsMmaTiles.refusal(usual, DType.F16, TURING)).contains("below 8.0");
         assertThat(FewChannelsMmaTiles.refusal(stem(1, 3, 224, 768, 32, 32, true), DType.F16, HOPPER))
                 .contains("48 KiB");
@@ -79,18 +80,32 @@ class FewChannelsMmaTilesTest {
     }
 
     @Test
+    void wordsOfF32AreOneElementEach() {
+        ConvGeometry geometry = stem(1, 3, 640, 32, 3, 2, true);
+        FewChannelsMmaTiles tiles = of(geometry, DType.F32);
+        assertThat(tiles.form().each()).isEqualTo(1);
+        assertThat(tiles.tiles() * (tiles.rows() << tiles.columns())).isEqualTo(320 * 320);
+        assertThat(tiles.microseconds(geometry, MULTIPROCESSORS))
+                .isGreaterThan(of(geometry).microseconds(geometry, MULTIPROCESSORS));
+    }
+
+    @Test
     void aFormIsTakenWhereItIsAskedFor() {
         ConvGeometry geometry = stem(1, 3, 64, 32, 3, 2, true);
         for (FewChannelsMmaTiles.Form form : FewChannelsMmaTiles.FORMS) {
-            assertThat(FewChannelsMmaTiles.of(geometry, MULTIPROCESSORS, form.asked()))
+            assertThat(FewChannelsMmaTiles.of(geometry, DType.BF16, MULTIPROCESSORS, form.asked()))
                     .hasValueSatisfying(tiles -> assertThat(tiles.form()).isEqualTo(form));
         }
-        assertThat(FewChannelsMmaTiles.of(geometry, MULTIPROCESSORS, ConvForm.FEW_CHANNELS))
+        assertThat(FewChannelsMmaTiles.of(geometry, DType.F16, MULTIPROCESSORS, ConvForm.FEW_CHANNELS))
                 .isEmpty();
     }
 
     private static FewChannelsMmaTiles of(ConvGeometry geometry) {
-        return FewChannelsMmaTiles.of(geometry, MULTIPROCESSORS, ConvForm.BY_CHOICE)
+        return of(geometry, DType.F16);
+    }
+
+    private static FewChannelsMmaTiles of(ConvGeometry geometry, DType dtype) {
+        return FewChannelsMmaTiles.of(geometry, dtype, MULTIPROCESSORS, ConvForm.BY_CHOICE)
                 .orElseThrow();
     }
 

@@ -12,8 +12,6 @@ import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.rule.Rules;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /**
  * A convolution whose operands have their channels innermost: [x [B,...,C], w [O,...,C/groups], bias? [O], residual?
@@ -62,21 +60,27 @@ public record ChannelsLastConv(Conv conv) implements Claimable {
 
     /** The permutation that brings the second dim to the end. */
     public static List<Integer> last(int rank) {
-        return Stream.of(IntStream.of(0), IntStream.range(2, rank), IntStream.of(1))
-                .flatMapToInt(part -> part)
-                .boxed()
-                .toList();
+        Integer[] dims = new Integer[rank];
+        for (int i = 0; i < rank; i++) {
+            dims[i] = i == 0 ? 0 : i == rank - 1 ? 1 : i + 1;
+        }
+        return List.of(dims);
     }
 
     /** The permutation that brings the last dim to the second place. */
     public static List<Integer> first(int rank) {
-        return Stream.of(IntStream.of(0), IntStream.of(rank - 1), IntStream.range(1, rank - 1))
-                .flatMapToInt(part -> part)
-                .boxed()
-                .toList();
+        Integer[] dims = new Integer[rank];
+        for (int i = 0; i < rank; i++) {
+            dims[i] = i == 0 ? 0 : i == 1 ? rank - 1 : i - 1;
+        }
+        return List.of(dims);
     }
 
     private static Shape permuted(Shape shape, List<Integer> permutation) {
-        return Shape.of(permutation.stream().map(shape::dim).toArray(Dim[]::new));
+        Dim[] dims = new Dim[permutation.size()];
+        for (int i = 0; i < dims.length; i++) {
+            dims[i] = shape.dim(permutation.get(i));
+        }
+        return Shape.of(dims);
     }
 }

@@ -90,7 +90,9 @@ public record Conv(
             List<Long> dilations) {
         Rules.rank(op, "w", weights, strides.size() + 2);
         List<Dim> kernel = weights.dims().subList(2, weights.rank());
-        Expect.shape(kernel.stream().noneMatch(dim -> dim.is(0)), op, () -> "the kernel of w " + weights + " is empty");
+        for (Dim dim : kernel) {
+            Expect.shape(!dim.is(0), op, () -> "the kernel of w " + weights + " is empty");
+        }
         return new Windows(op, kernel, strides, padsBefore, padsAfter, dilations, false);
     }
 

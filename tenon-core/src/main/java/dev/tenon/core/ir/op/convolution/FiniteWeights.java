@@ -19,6 +19,9 @@ public final class FiniteWeights {
     private static final int F16_EXPONENT = 0x7C00;
     private static final int BF16_EXPONENT = 0x7F80;
 
+    /** Elements that pass through an array: its loop is fast before the JVM has compiled those over segments. */
+    private static final long PART = 4096;
+
     /** Files have their elements anywhere. */
     private static final ValueLayout.OfInt INTS = ValueLayout.JAVA_INT_UNALIGNED;
 
@@ -53,6 +56,19 @@ public final class FiniteWeights {
         };
     }
 
+    /** Takes note that all elements of a constant are finite: whoever wrote them has looked. */
+    public static void found(ConstantData.Dense dense) {
+        KNOWN.put(dense, true);
+    }
+
+    /** Takes note that a constant has the elements of another one, in another order. */
+    public static void same(ConstantData data, ConstantData.Dense ordered) {
+        Boolean known = data instanceof ConstantData.Dense ? KNOWN.get(data) : null;
+        if (known != null) {
+            KNOWN.put(ordered, known);
+        }
+    }
+
     private static boolean scan(ConstantData.Dense dense) {
         DType dtype = dense.type().dtype();
         MemorySegment from = dense.segment();
@@ -73,17 +89,27 @@ public final class FiniteWeights {
     }
 
     private static long countInts(MemorySegment from, long count) {
+        int[] part = new int[(int) Math.min(PART, count)];
         long found = 0;
-        for (long i = 0; i < count; i++) {
-            found += (from.get(INTS, 4 * i) & F32_EXPONENT) == F32_EXPONENT ? 1 : 0;
+        for (long done = 0; done < count; done += part.length) {
+            int now = (int) Math.min(part.length, count - done);
+            MemorySegment.copy(from, INTS, 4 * done, part, 0, now);
+            for (int i = 0; i < now; i++) {
+                found += (part[i] & F32_EXPONENT) == F32_EXPONENT ? 1 : 0;
+            }
         }
         return found;
     }
 
     private static long countShorts(MemorySegment from, long count, int exponent) {
+        short[] part = new short[(int) Math.min(PART, count)];
         long found = 0;
-        for (long i = 0; i < count; i++) {
-            found += (from.get(SHORTS, 2 * i) & exponent) == exponent ? 1 : 0;
+        for (long done = 0; done < count; done += part.length) {
+            int now = (int) Math.min(part.length, count - done);
+            MemorySegment.copy(from, SHORTS, 2 * done, part, 0, now);
+            for (int i = 0; i < now; i++) {
+                found += (part[i] & exponent) == exponent ? 1 : 0;
+            }
         }
         return found;
     }

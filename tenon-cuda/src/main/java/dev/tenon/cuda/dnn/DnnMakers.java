@@ -1,0 +1,93 @@
+package dev.tenon.cuda.dnn;
+
+import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.tuning.Siblings;
+import dev.tenon.cuda.tuning.Tuner;
+import dev.tenon.cuda.tuning.TuningRecords;
+import dev.tenon.nativelib.cudnn.Cudnn;
+import dev.tenon.nativelib.cudnn.CudnnLibrary;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makers of plans, each with a handle of its own: as many as there are threads that make plans at the same time.
+ * Thread-safe. Close it when nothing is made any more, with no work being recorded, and before the context.
+ */
+final class DnnMakers implements AutoCloseable {
+    private final GpuContext device;
+    private final Lock withoutRecording;
+    private final long mostWorkspaceBytes;
+    private final @Nullable TuningRecords found;
+    private final Siblings<DnnProblem> siblings = new Siblings<>();
+    private final Deque<DnnMaker> spare = new ArrayDeque<>();
+
+    DnnMakers(GpuContext device, Tuner tuner, long mostWorkspaceBytes) {
+        this.device = device;
+        this.withoutRecording = tuner.recording().writeLock();
+        this.mostWorkspaceBytes = mostWorkspaceBytes;
+        this.found = tuner.records("cuDNN " + Cudnn.cudnnGetVersion());
+    }
+
+    /** What was found by timing; null where nothing is timed. */
+    @Nullable
+    TuningRecords found() {
+        return found;
+    }
+
+    /** Works with a maker that no other thread has meanwhile. */
+    <T> T with(Function<DnnMaker, T> work) {
+        AtomicReference<T> made = new AtomicReference<>();
+        DnnMaker maker = take();
+        try {
+            device.call(() -> made.set(work.apply(maker)));
+        } finally {
+            give(maker);
+        }
+        return made.get();
+    }
+
+    private DnnMaker take() {
+        synchronized (this) {
+            DnnMaker known = spare.poll();
+            if (known != null) {
+                return known;
+            }
+        }
+        return new DnnMaker(newHandle(device, withoutRecording), mostWorkspaceBytes, found, siblings);
+    }
+
+    private synchronized void give(DnnMaker maker) {
+        spare.push(maker);
+    }
+
+    /**
+     * A handle of the library.
+     *
+     * @param withoutRecording held meanwhile: no thread records work
+     */
+    static long newHandle(GpuContext device, Lock withoutRecording) {
+        withoutRecording.lock();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+            device.call(() -> CudnnLibrary.CHECK.check(Cudnn.cudnnCreate(out.address()), "cudnnCreate()"));
+            return out.get(ValueLayout.JAVA_LONG, 0);
+        } finally {
+            withoutRecording.unlock();
+        }
+    }
+
+    /** Idempotent. The context is current. */
+    @Override
+    public synchronized void close() {
+        for (DnnMaker maker = spare.poll(); maker != null; maker = spare.poll()) {
+            CudnnLibrary.CHECK.check(Cudnn.cudnnDestroy(maker.handle()), "cudnnDestroy()");
+        }
+    }
+}
