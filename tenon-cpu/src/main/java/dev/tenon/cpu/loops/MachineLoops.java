@@ -130,6 +130,16 @@ public final class MachineLoops extends LoopsOverOthers {
         return KERNELS != null;
     }
 
+    /** Floats of the vectors of machine code; 0 where it does not run. */
+    public static int lanes() {
+        return KERNELS == null ? 0 : KERNELS.rows.lanes();
+    }
+
+    /** Memory for the arguments of a kernel, the calling thread's own. */
+    public static MemorySegment arguments() {
+        return ARGUMENTS.get().memory();
+    }
+
     /** Columns of a panel; for where machine code {@link #available runs}. */
     static int columns() {
         return KERNELS == null ? 0 : KERNELS.product.columns();

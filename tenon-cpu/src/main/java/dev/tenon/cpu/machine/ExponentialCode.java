@@ -11,6 +11,11 @@ abstract class ExponentialCode extends RowCode {
     private static final float[] POLYNOMIAL = {
         Exponential.E5, Exponential.E4, Exponential.E3, Exponential.E2, Exponential.E1
     };
+    /** 2^r for r in ±1/2 (our fit, within 1e-7; 1 at 0). */
+    private static final float[] BINARY = {
+        0.00132647261f, 0.00967151299f, 0.0555073358f, 0.240222424f, 0.693147004f, 1
+    };
+
     private static final int EXPONENT_SHIFT = 23;
     private static final int ONE_BITS = 127 << EXPONENT_SHIFT;
 
@@ -53,10 +58,30 @@ abstract class ExponentialCode extends RowCode {
         horner(3, 1, 1);
     }
 
+    /**
+     * e^v for v of at most 0, by 2^t with t = v log2(e): vector 3 times 2 to vector 5. What rounding t loses is 2^-24 of
+     * v, so that small results have fewer digits than large ones.
+     */
+    private void boundedSplit(VectorAssembler wide) {
+        operate(Arithmetic.MULTIPLY, 1, 1, Exponential.LOG2_E);
+        wide.round512(5, 1);
+        operate(Arithmetic.SUBTRACT, 1, 1, 5);
+        set(3, BINARY[0]);
+        for (int i = 1; i < BINARY.length; i++) {
+            horner(3, 1, BINARY[i]);
+        }
+    }
+
     /** The constants of {@link #shiftedExponential}. */
     final void keepExponential() {
         keep(POLYNOMIAL);
         keep(Exponential.LOG2_E, Exponential.LN2_HIGH, Exponential.LN2_LOW, 1, -110, 89);
+    }
+
+    /** The same for arguments of at most the shift. */
+    final void keepBoundedExponential() {
+        keep(BINARY);
+        keep(Exponential.LOG2_E, -110);
     }
 
     /**
@@ -73,7 +98,11 @@ abstract class ExponentialCode extends RowCode {
             atMost(1, 1, 89);
         }
         if (wide != null) {
-            wideSplit(wide);
+            if (bounded) {
+                boundedSplit(wide);
+            } else {
+                wideSplit(wide);
+            }
             wide.scale512(0, 3, 5);
             return;
         }

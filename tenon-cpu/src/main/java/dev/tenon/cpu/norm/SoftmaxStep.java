@@ -63,7 +63,7 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         }
         for (long row = from; row < to; row++) {
             if (dtype == DType.F64) {
-                LaneNorms.softmax(x, y, row * size, 1, size, log);
+                LaneNorms.softmax(x, y, row * size, size, log);
             } else {
                 row(loops, x, y, row * size, workspace);
             }

@@ -1,0 +1,92 @@
+package dev.tenon.cpu.norm;
+
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cpu.columns.ExpTotals;
+
+/**
+ * How slabs of rows are cut into units for the workers: panels of columns, and chunks of their rows where there are few
+ * panels and these are large. Several short rows are taken as one.
+ *
+ * @param inner columns of a slab
+ * @param size rows of a slab
+ * @param columns of a panel, at most
+ * @param tiles panels of a slab
+ * @param together rows that are taken as one
+ * @param chunks of a panel
+ * @param units of all slabs
+ */
+record ColumnPanels(long inner, long size, int columns, long tiles, int together, int chunks, long units) {
+    /** Of a panel that stays in a cache of a core. */
+    private static final long CACHED_BYTES = Long.getLong("rows.panel", 512 << 10);
+
+    /** Columns that are worth a panel of their own: two lines. */
+    private static final long NARROW = Long.getLong("rows.narrow", 32);
+
+    /** Columns of a panel that does not stay in a cache. */
+    private static final long WIDE = 512;
+
+    private static final long MOST = 1024;
+    private static final int LINE = 16;
+
+    /** Chunks of a large panel, and panels that are enough without. */
+    private static final int CHUNKS = 32;
+
+    static ColumnPanels of(long outer, long size, long inner) {
+        long bytes = SizeMath.product("softmax", 4, size, inner);
+        boolean large = bytes > CACHED_BYTES;
+        if (inner < NARROW || (inner <= WIDE / 2 && large)) {
+            int together = together(size, inner, bytes > CACHED_BYTES / 4 ? WIDE : LINE);
+            return of(outer, size, inner, inner, together, large);
+        }
+        long cached = CACHED_BYTES / 4 / Math.max(1, size) / LINE * LINE;
+        if (cached >= NARROW) {
+            return of(outer, size, inner, Math.min(cached, MOST), 1, false);
+        }
+        return of(outer, size, inner, WIDE, 1, large);
+    }
+
+    private static ColumnPanels of(long outer, long size, long inner, long most, int together, boolean large) {
+        int columns = (int) Math.min(inner, most);
+        long tiles = Math.ceilDiv(inner, most);
+        long panels = SizeMath.product("softmax", outer, tiles);
+        long rows = size / ((long) CHUNKS * together);
+        int chunks = large && panels < CHUNKS && rows > 0 ? CHUNKS : 1;
+        return new ColumnPanels(inner, size, columns, tiles, together, chunks, SizeMath.product("softmax", panels, chunks));
+    }
+
+    /** As many rows as make so many columns, whole vectors where that can be. */
+    private static int together(long size, long inner, long columns) {
+        long count = Math.clamp(columns / inner, 1, Math.max(1, size));
+        int whole = LINE / Math.min(LINE, Integer.lowestOneBit((int) inner));
+        return (int) (count >= whole ? count / whole * whole : count);
+    }
+
+    /** Whether a panel stays in a cache of a core. */
+    boolean isCached() {
+        return chunks == 1 && 4 * size * columns * together <= CACHED_BYTES;
+    }
+
+    /** Columns of a unit. */
+    int columns(long unit) {
+        return (int) Math.min(columns, inner - tile(unit) * columns);
+    }
+
+    private long tile(long unit) {
+        return unit / chunks % tiles;
+    }
+
+    /** The first element of a unit. */
+    long first(long unit) {
+        return (unit / chunks / tiles * size + chunkRows() * (unit % chunks)) * inner + tile(unit) * columns;
+    }
+
+    private long chunkRows() {
+        return chunks == 1 ? size : Math.ceilDiv(Math.ceilDiv(size, chunks), together) * together;
+    }
+
+    /** Rows of a unit, which may be none. */
+    long rows(long unit) {
+        long before = chunkRows() * (unit % chunks);
+        return Math.clamp(size - before, 0, chunkRows());
+    }
+}
