@@ -36,7 +36,8 @@ public final class ColumnLoops {
         }
     }
 
-    private static boolean takes(MemorySegment a, MemorySegment b) {
+    /** Whether machine code runs here and takes rows of both memories. */
+    public static boolean takes(MemorySegment a, MemorySegment b) {
         return Segments.isNative(a) && Segments.isNative(b) && KERNEL.get().isPresent();
     }
 
@@ -75,6 +76,15 @@ public final class ColumnLoops {
         }
     }
 
+    /** The softmax of columns of so few rows that registers hold them, where that can be; returns whether it did. */
+    public static boolean few(ColumnKernel.Form form, Matrix x, Matrix y) {
+        if (!takes(x.memory(), y.memory()) || form.rows() > KERNEL.get().orElseThrow().mostFew()) {
+            return false;
+        }
+        KERNEL.get().orElseThrow().few(form, x, y, MachineLoops.arguments());
+        return true;
+    }
+
     /**
      * The softmax of columns of f32, all rows at once: exponentials are kept in between, where machine code runs and
      * takes the memory; returns whether it did.
@@ -88,12 +98,20 @@ public final class ColumnLoops {
         if (!takes(x.memory(), y.memory()) || !Segments.isNative(sums.memory())) {
             return false;
         }
-        ColumnKernel kernel = KERNEL.get().orElseThrow();
-        MemorySegment arguments = MachineLoops.arguments();
-        kernel.keptExpSums(form.rows(), form.n(), x, kept, largest, sums, arguments);
-        kernel.reciprocals(form.n(), sums, arguments);
-        kernel.scale(form, kept, largest, sums, y, arguments);
+        keptExpSums(form.rows(), form.n(), x, kept, largest, sums);
+        reciprocals(form.n(), sums);
+        scale(form, kept, largest, sums, y);
         return true;
+    }
+
+    /** The same as {@link #expSums}, where machine code {@link #takes} memory, and keeps the exponentials. */
+    public static void keptExpSums(int rows, int n, Matrix x, Place kept, Place largest, Place sums) {
+        KERNEL.get().orElseThrow().keptExpSums(rows, n, x, kept, largest, sums, MachineLoops.arguments());
+    }
+
+    /** Writes exponentials that {@link #keptExpSums} has kept, against the largest of each column, times its factor. */
+    public static void scale(ColumnKernel.Form form, Place kept, Place largest, Place factors, Matrix y) {
+        KERNEL.get().orElseThrow().scale(form, kept, largest, factors, y, MachineLoops.arguments());
     }
 
     /** Numbers become their reciprocals. */

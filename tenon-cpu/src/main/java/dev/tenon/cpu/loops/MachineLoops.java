@@ -13,12 +13,14 @@ import dev.tenon.cpu.machine.NormKernel;
 import dev.tenon.cpu.machine.PanelKernel;
 import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.ProductKernel;
+import dev.tenon.cpu.machine.RowFoldKernel;
 import dev.tenon.cpu.machine.SoftmaxKernel;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -128,6 +130,11 @@ public final class MachineLoops extends LoopsOverOthers {
     /** Whether machine code runs here. */
     public static boolean available() {
         return KERNELS != null;
+    }
+
+    /** Reductions of many rows; empty where machine code does not run. */
+    public static Optional<RowFoldKernel> folds() {
+        return Optional.ofNullable(KERNELS).map(known -> known.rows.folds());
     }
 
     /** Floats of the vectors of machine code; 0 where it does not run. */

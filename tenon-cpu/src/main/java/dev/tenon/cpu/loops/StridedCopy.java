@@ -15,7 +15,7 @@ import java.util.List;
  */
 public final class StridedCopy {
     /** A result of so many bytes leaves the caches before the next step has read it. */
-    public static final long STREAM_BYTES = 32 << 20;
+    public static final long STREAM_BYTES = 16 << 20;
 
     private static final long UNIT_BYTES = 32 * 1024;
 

@@ -33,6 +33,8 @@ abstract class ColumnCode extends ExponentialCode {
     /** How far ahead a line of each row is asked for, in bytes from the row. */
     static final int AHEAD = ROWS + 32;
 
+    private static final int LANES = 16;
+
     final RowWalk walk = new RowWalk(code, vectors);
 
     ColumnCode(int lanes) {
@@ -56,6 +58,16 @@ abstract class ColumnCode extends ExponentialCode {
     final void leave() {
         code.zeroUpper();
         code.ret();
+    }
+
+    /** A row of four that begin at a register, R11 apart; RBX is three times that. */
+    static Memory row(int base, int row) {
+        return switch (row & 3) {
+            case 0 -> Memory.at(base, 0);
+            case 1 -> new Memory(base, R11, 1, 0);
+            case 2 -> new Memory(base, R11, 2, 0);
+            default -> new Memory(base, RBX, 1, 0);
+        };
     }
 
     /** A vector of one of the rows of columns. */
@@ -121,13 +133,7 @@ abstract class ColumnCode extends ExponentialCode {
         }
 
         static Memory row(int row) {
-            int base = row < 4 ? RAX : RDX;
-            return switch (row & 3) {
-                case 0 -> Memory.at(base, 0);
-                case 1 -> new Memory(base, R11, 1, 0);
-                case 2 -> new Memory(base, R11, 2, 0);
-                default -> new Memory(base, RBX, 1, 0);
-            };
+            return ColumnCode.row(row < 4 ? RAX : RDX, row);
         }
 
         final void loadRow(int to, int row, boolean narrow) {
@@ -158,6 +164,9 @@ abstract class ColumnCode extends ExponentialCode {
      * of columns first the largest so far, then one of each row.
      */
     static final class ExpSums extends Grouped {
+        /** Behind the constants; with 32 registers a group is loaded once, for its lines may share a place in a cache. */
+        private static final int[] HELD = {20, 21, 22, 23, 24, 25, 27, 28};
+
         private final boolean kept;
 
         ExpSums(int lanes, boolean kept) {
@@ -165,13 +174,17 @@ abstract class ColumnCode extends ExponentialCode {
             this.kept = kept;
         }
 
+        private int held(int row) {
+            return vectors.wide() != null ? HELD[row] : 0;
+        }
+
         @Override
         void columns(int rows, boolean narrow) {
             loadColumn(7, RCX, narrow);
             vectors.move(10, 7);
             for (int row = 0; row < rows; row++) {
-                loadRow(0, row, narrow);
-                operate(Arithmetic.MAXIMUM, 10, 0, 10); // the second where the first is NaN
+                loadRow(held(row), row, narrow);
+                operate(Arithmetic.MAXIMUM, 10, held(row), 10); // the second where the first is NaN
             }
             walk.store(RCX, 10, narrow);
             if (kept) {
@@ -183,7 +196,11 @@ abstract class ColumnCode extends ExponentialCode {
             operate(Arithmetic.MULTIPLY, 9, 9, 0);
             vectors.zero(8); // a group's own sum first: fewer roundings of the long one
             for (int row = 0; row < rows; row++) {
-                loadRow(0, row, narrow);
+                if (held(row) != 0) {
+                    vectors.move(0, held(row));
+                } else {
+                    loadRow(0, row, narrow);
+                }
                 shiftedExponential(true);
                 operate(Arithmetic.ADD, 8, 8, 0);
                 if (kept) {
@@ -228,6 +245,91 @@ abstract class ColumnCode extends ExponentialCode {
                 }
             }
             code.addConstant(R12, (1 + rows) * vectors.bytes());
+        }
+    }
+
+    /** The softmax of columns of up to {@link #MOST} rows, which registers hold; for 32 registers. */
+    static final class Few extends ColumnCode {
+        static final int MOST = 8;
+        private static final int[] HELD = ExpSums.HELD;
+        private final boolean past;
+        private int rows;
+
+        /** @param past whether results go past the caches: they are whole vectors, aligned */
+        Few(boolean past) {
+            super(LANES);
+            this.past = past;
+        }
+
+        @Override
+        void vector(boolean narrow) {
+            code.move(RAX, RSI);
+            code.add(RAX, R9);
+            code.address(R12, new Memory(RAX, R11, 4, 0));
+            code.move(RCX, RDX);
+            code.add(RCX, R9);
+            code.address(R8, new Memory(RCX, R11, 4, 0));
+            for (int row = 0; row < rows; row++) {
+                Memory from = row(row < 4 ? RAX : R12, row);
+                if (narrow) {
+                    vectors.loadNarrow(HELD[row], 0, from);
+                } else {
+                    vectors.load(HELD[row], from);
+                }
+                if (row == 0) {
+                    vectors.move(10, HELD[0]);
+                } else {
+                    operate(Arithmetic.MAXIMUM, 10, HELD[row], 10);
+                }
+            }
+            vectors.zero(8);
+            for (int row = 0; row < rows; row++) {
+                vectors.move(0, HELD[row]);
+                shiftedExponential(true);
+                vectors.move(HELD[row], 0);
+                operate(Arithmetic.ADD, 8, 8, 0);
+            }
+            operate(Arithmetic.DIVIDE, 8, 9, 8);
+            for (int row = 0; row < rows; row++) {
+                operate(Arithmetic.MULTIPLY, 0, HELD[row], 8);
+                Memory to = row(row < 4 ? RCX : R8, row);
+                if (narrow) {
+                    vectors.storeNarrow(to, 0, 0);
+                } else if (past) {
+                    vectors.storeStream(to, 0);
+                } else {
+                    vectors.store(to, 0);
+                }
+            }
+        }
+
+        @Override
+        byte[] make() {
+            Label done = new Label();
+            enter();
+            code.push(RBX);
+            code.push(R12);
+            begin();
+            vectors.constant(9, 1);
+            code.load(R11, argument(X_STEP));
+            code.move(RBX, R11);
+            code.add(RBX, R11);
+            code.add(RBX, R11);
+            for (rows = 1; rows <= MOST; rows++) {
+                Label others = new Label();
+                code.load(RAX, argument(ROWS));
+                code.compareConstant(RAX, rows);
+                code.jump(Assembler.NOT_EQUAL, others);
+                walk.over(this::vector);
+                code.jump(done);
+                code.place(others);
+            }
+            code.place(done);
+            code.storeFence();
+            code.pop(R12);
+            code.pop(RBX);
+            leave();
+            return code.bytes();
         }
     }
 

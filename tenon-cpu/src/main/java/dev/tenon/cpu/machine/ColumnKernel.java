@@ -2,6 +2,8 @@ package dev.tenon.cpu.machine;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Loops over the columns of rows of floats by machine code. Thread-safe.
@@ -13,6 +15,8 @@ public record ColumnKernel(
         CallableCode keptExpSums,
         CallableCode scale,
         CallableCode scaleStream,
+        @Nullable CallableCode few,
+        @Nullable CallableCode fewStream,
         CallableCode sums,
         CallableCode reciprocals,
         CallableCode softmax,
@@ -38,6 +42,8 @@ public record ColumnKernel(
                 CallableCode.of(new ColumnCode.ExpSums(lanes, true).make()),
                 CallableCode.of(new ColumnCode.Scale(lanes, false).make()),
                 CallableCode.of(new ColumnCode.Scale(lanes, true).make()),
+                lanes == 16 ? CallableCode.of(new ColumnCode.Few(false).make()) : null,
+                lanes == 16 ? CallableCode.of(new ColumnCode.Few(true).make()) : null,
                 CallableCode.of(new ColumnCode.Sums(lanes).make()),
                 CallableCode.of(new ColumnCode.Reciprocals(lanes).make()),
                 CallableCode.of(new ColumnCode.Write(lanes, false).make()),
@@ -61,6 +67,25 @@ public record ColumnKernel(
             largest.matrix().checkWritable(1, 4L * n);
             call(expSums, rows, n, x, Matrix.NONE, largest, sums, arguments);
         }
+    }
+
+    /** The most rows that {@link #few} takes; 0 where it takes none. */
+    public int mostFew() {
+        return few == null ? 0 : ColumnCode.Few.MOST;
+    }
+
+    /** The softmax of columns of few rows, x and y alike in their steps. */
+    public void few(Form form, Matrix x, Matrix y, MemorySegment arguments) {
+        if (form.rows > mostFew() || x.stride() != y.stride()) {
+            throw new IllegalArgumentException(form.rows + " rows are more than " + mostFew() + ", or not as far apart");
+        }
+        if (form.rows <= 0 || form.n <= 0) {
+            return;
+        }
+        y.checkWritable(form.rows, 4L * form.n);
+        boolean stream = form.stream && y.isWholeVectors(4L * form.n, 4L * lanes);
+        CallableCode kernel = Objects.requireNonNull(stream ? fewStream : few);
+        call(kernel, form.rows, form.n, x, y, Place.NONE, Place.NONE, arguments);
     }
 
     /** The bytes that exponentials of so many rows are kept in. */

@@ -16,19 +16,19 @@ import dev.tenon.cpu.columns.ExpTotals;
  * @param units of all slabs
  */
 record ColumnPanels(long inner, long size, int columns, long tiles, int together, int chunks, long units) {
-    /** Of a panel that stays in a cache of a core. */
-    private static final long CACHED_BYTES = Long.getLong("rows.panel", 512 << 10);
+    /** Of a panel that stays in a cache: its share of the last one, where a core's own is too small for it. */
+    private static final long CACHED_BYTES = 4 << 20;
 
-    /** Columns that are worth a panel of their own: two lines. */
-    private static final long NARROW = Long.getLong("rows.narrow", 32);
+    /** Columns that are worth a panel of their own: eight lines. */
+    private static final long NARROW = 128;
 
-    /** Columns of a panel that does not stay in a cache. */
+    /** Columns of short rows that are taken together. */
     private static final long WIDE = 512;
 
     private static final long MOST = 1024;
     private static final int LINE = 16;
 
-    /** Chunks of a large panel, and panels that are enough without. */
+    /** Units that are enough: a large panel is cut into as many chunks as make them. */
     private static final int CHUNKS = 32;
 
     static ColumnPanels of(long outer, long size, long inner) {
@@ -42,15 +42,15 @@ record ColumnPanels(long inner, long size, int columns, long tiles, int together
         if (cached >= NARROW) {
             return of(outer, size, inner, Math.min(cached, MOST), 1, false);
         }
-        return of(outer, size, inner, WIDE, 1, large);
+        return of(outer, size, inner, MOST, 1, large);
     }
 
     private static ColumnPanels of(long outer, long size, long inner, long most, int together, boolean large) {
         int columns = (int) Math.min(inner, most);
         long tiles = Math.ceilDiv(inner, most);
         long panels = SizeMath.product("softmax", outer, tiles);
-        long rows = size / ((long) CHUNKS * together);
-        int chunks = large && panels < CHUNKS && rows > 0 ? CHUNKS : 1;
+        int wanted = (int) Math.clamp(CHUNKS / Math.max(1, panels), 1, CHUNKS);
+        int chunks = large && size / ((long) wanted * together) > 0 ? wanted : 1;
         return new ColumnPanels(inner, size, columns, tiles, together, chunks, SizeMath.product("softmax", panels, chunks));
     }
 

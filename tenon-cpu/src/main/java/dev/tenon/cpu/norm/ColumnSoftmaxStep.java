@@ -108,14 +108,16 @@ final class ColumnSoftmaxStep implements CpuStep {
     /** A panel of which each exponential is computed once, where machine code does that; returns whether it did. */
     private boolean keep(CpuFrame frame, long unit, MemorySegment workspace) {
         ExpTotals.Rows x = rows(frame, unit, 1, 0);
+        ColumnKernel.Form form = new ColumnKernel.Form((int) size, x.n(), false, stream);
+        Matrix given = new Matrix(x.memory(), 4 * x.first(), 4 * x.stride());
+        Matrix result = new Matrix(frame.at(output), 4 * x.first(), 4 * x.stride());
+        if (ColumnLoops.few(form, given, result)) {
+            return true;
+        }
         totals.begin(x.n(), workspace);
+        Place place = new Place(workspace, keptAt);
         return ColumnLoops.softmax(
-                new ColumnKernel.Form((int) size, x.n(), false, stream),
-                new Matrix(x.memory(), 4 * x.first(), 4 * x.stride()),
-                new Place(workspace, keptAt),
-                totals.largest(workspace),
-                totals.sums(workspace),
-                new Matrix(frame.at(output), 4 * x.first(), 4 * x.stride()));
+                form, given, place, totals.largest(workspace), totals.sums(workspace), result);
     }
 
     /** Sums become what is multiplied or taken off. */

@@ -1,0 +1,93 @@
+package dev.tenon.cpu.machine;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Two numbers of each of many rows of floats by machine code. Thread-safe.
+ *
+ * @param lanes floats of a vector
+ */
+public record RowFoldKernel(CallableCode sums, CallableCode extremes, CallableCode exponentials, int lanes) {
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+    private static final int NEGATIVE_INFINITY = MachineRows.key(Float.NEGATIVE_INFINITY);
+    private static final int POSITIVE_INFINITY = MachineRows.key(Float.POSITIVE_INFINITY);
+
+    /** Bytes of a row's pair. */
+    public static final int PAIR = 8;
+
+    /** Elements of a row that are summed in f32. */
+    public static final int MOST = 4096;
+
+    /**
+     * With vectors of that many floats.
+     *
+     * @throws IllegalStateException if it cannot run here; the message is the reason
+     */
+    public static RowFoldKernel make(int lanes) {
+        CallableCode.require(lanes);
+        return new RowFoldKernel(
+                CallableCode.of(new RowFoldCode(lanes, RowFoldCode.Kind.SUMS).make()),
+                CallableCode.of(new RowFoldCode(lanes, RowFoldCode.Kind.EXTREMES).make()),
+                CallableCode.of(new RowFoldCode(lanes, RowFoldCode.Kind.EXPONENTIALS).make()),
+                lanes);
+    }
+
+    /** Whether rows of so many elements are taken: a vector at least, and at most {@link #MOST}, but for extremes. */
+    public boolean takes(long n) {
+        return n >= lanes && n <= MOST;
+    }
+
+    /**
+     * The sum of each row and the sum of its squares, in f32.
+     *
+     * @param pairs {@link #PAIR} a row
+     * @param arguments {@link CallableCode#ARGUMENT_BYTES} of memory that no other thread uses
+     * @throws IndexOutOfBoundsException if rows do not lie within their memory
+     */
+    public void sums(int rows, int n, Matrix x, Place pairs, MemorySegment arguments) {
+        call(sums, rows, n, x, pairs, arguments);
+    }
+
+    /** The largest and the smallest of each row as {@link #largest} and {@link #smallest} read them. */
+    public void extremes(int rows, int n, Matrix x, Place pairs, MemorySegment arguments) {
+        call(extremes, rows, n, x, pairs, arguments);
+    }
+
+    /** The largest of each row and the sum of exponentials against it: NaN of NaN, or of -infinity alone. */
+    public void exponentials(int rows, int n, Matrix x, Place pairs, MemorySegment arguments) {
+        call(exponentials, rows, n, x, pairs, arguments);
+    }
+
+    /** What {@link #extremes} found: the largest, NaN where there is one. */
+    public static float largest(int mostKey, int leastKey) {
+        return leastKey < NEGATIVE_INFINITY || mostKey > POSITIVE_INFINITY ? Float.NaN : MachineRows.value(mostKey);
+    }
+
+    /** The same for the smallest. */
+    public static float smallest(int mostKey, int leastKey) {
+        return leastKey < NEGATIVE_INFINITY || mostKey > POSITIVE_INFINITY ? Float.NaN : MachineRows.value(leastKey);
+    }
+
+    private void call(CallableCode kernel, int rows, int n, Matrix x, Place pairs, MemorySegment arguments) {
+        if (rows <= 0) {
+            return;
+        }
+        if (!takes(n) && !(kernel == extremes && n > MOST)) {
+            throw new IllegalArgumentException("rows of " + n + " elements are not of " + lanes + " to " + MOST);
+        }
+        x.check(rows, 4L * n);
+        pairs.matrix().checkWritable(1, (long) PAIR * rows);
+        arguments.set(LONG, RowCode.X, x.offset());
+        arguments.set(LONG, RowCode.Y, pairs.offset());
+        arguments.set(LONG, RowCode.N, n);
+        arguments.set(LONG, RowFoldCode.ROWS, rows);
+        arguments.set(LONG, RowFoldCode.X_STEP, x.stride());
+        int rest = n % lanes;
+        arguments.set(LONG, RowFoldCode.BACK, 4L * (rest - lanes));
+        if (rest != 0) {
+            VectorCode.writeMasks(lanes, arguments, RowCode.MASKS, rest);
+        }
+        kernel.call(arguments, x.memory(), pairs.memory(), MemorySegment.NULL, MemorySegment.NULL);
+    }
+}
