@@ -5,7 +5,9 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.columns.ColumnLoops;
+import dev.tenon.cpu.columns.ColumnPanels;
 import dev.tenon.cpu.columns.ExpTotals;
+import dev.tenon.cpu.columns.PanelTotals;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
@@ -38,8 +40,7 @@ final class ColumnSoftmaxStep implements CpuStep {
     private final int rowsAtOnce;
     private final long stagedAt;
     private final long resultAt;
-    /** Of each column of a unit its largest and its sum, doubles; of all units in the workspace of worker 0. */
-    private final long foundAt;
+    private final PanelTotals found;
 
     private final boolean kept;
     /** Exponentials of a panel. */
@@ -61,11 +62,10 @@ final class ColumnSoftmaxStep implements CpuStep {
         Layout layout = new Layout();
         int most = panels.columns() * panels.together();
         totals = new ExpTotals(dtype, most, layout);
+        found = new PanelTotals(panels, totals, layout);
         rowsAtOnce = dtype == DType.F32 ? 1 << 20 : 1;
         stagedAt = layout.take(dtype == DType.F32 ? 0 : 4L * most);
         resultAt = layout.take(dtype == DType.F32 ? 0 : 4L * most);
-        long units = panels.chunks() > 1 ? panels.units() : 1;
-        foundAt = layout.take(SizeMath.product("softmax", 16, units, panels.columns()));
         // sums of a column stay f32 there, a panel's few thousand
         kept = dtype == DType.F32 && !log && panels.together() == 1 && panels.isCached();
         keptAt = layout.take(kept ? ColumnKernel.keptBytes((int) size, most) : 0);
@@ -79,9 +79,7 @@ final class ColumnSoftmaxStep implements CpuStep {
             return;
         }
         frame.parallel(search, panels.units(), 1);
-        for (long unit = 0; unit < panels.units(); unit += panels.chunks()) {
-            joinChunks(unit, frame.workspace(0));
-        }
+        found.joinChunks(frame.workspace(0));
         frame.parallel(finish, panels.units(), 1);
     }
 
@@ -94,12 +92,12 @@ final class ColumnSoftmaxStep implements CpuStep {
             }
             if (panels.together() == 1 && size <= ExpTotals.BLOCK) {
                 int n = panels.columns(unit);
-                totals.takeBlock(rows(frame, unit, 1, 0), (int) size, workspace);
+                totals.takeBlock(found.rows(frame.at(input), unit, 1, 0), (int) size, workspace);
                 factors(n, workspace);
                 write(frame, unit, worker);
             } else {
-                find(frame, unit, workspace, foundAt, worker);
-                spread(unit, workspace, foundAt, workspace);
+                found.find(frame.at(input), unit, workspace, workspace, 0);
+                spread(unit, workspace, 0, workspace);
                 write(frame, unit, worker);
             }
         }
@@ -107,7 +105,7 @@ final class ColumnSoftmaxStep implements CpuStep {
 
     /** A panel of which each exponential is computed once, where machine code does that; returns whether it did. */
     private boolean keep(CpuFrame frame, long unit, MemorySegment workspace) {
-        ExpTotals.Rows x = rows(frame, unit, 1, 0);
+        ExpTotals.Rows x = found.rows(frame.at(input), unit, 1, 0);
         ColumnKernel.Form form = new ColumnKernel.Form((int) size, x.n(), false, stream);
         Matrix given = new Matrix(x.memory(), 4 * x.first(), 4 * x.stride());
         Matrix result = new Matrix(frame.at(output), 4 * x.first(), 4 * x.stride());
@@ -132,7 +130,7 @@ final class ColumnSoftmaxStep implements CpuStep {
 
     private void search(CpuFrame frame, long from, long to, int worker) {
         for (long unit = from; unit < to; unit++) {
-            find(frame, unit, frame.workspace(0), foundAt + 16 * unit * panels.columns(), worker);
+            found.find(frame.at(input), unit, frame.workspace(worker), frame.workspace(0), unit);
         }
     }
 
@@ -141,72 +139,19 @@ final class ColumnSoftmaxStep implements CpuStep {
             // the rows that were read last are in a cache yet
             long unit = panels.units() - 1 - i;
             long first = unit / panels.chunks() * panels.chunks();
-            spread(unit, frame.workspace(0), foundAt + 16 * first * panels.columns(), frame.workspace(worker));
+            spread(unit, frame.workspace(0), first, frame.workspace(worker));
             write(frame, unit, worker);
         }
     }
 
-    /** The rows of a unit: those taken together, or the rest. */
-    private ExpTotals.Rows rows(CpuFrame frame, long unit, int together, long skipped) {
-        long first = panels.first(unit) + skipped * panels.inner();
-        int n = panels.columns(unit) * together;
-        return new ExpTotals.Rows(frame.at(input), first, panels.inner() * together, n);
-    }
-
-    /** The largest and the sum of each column of a unit. */
-    private void find(CpuFrame frame, long unit, MemorySegment found, long at, int worker) {
-        MemorySegment workspace = frame.workspace(worker);
-        int n = panels.columns(unit);
-        int together = panels.together();
-        long rows = panels.rows(unit);
-        long wide = rows / together;
-        for (int j = 0; j < n; j++) {
-            found.set(Convert.F64, at + 16L * j, ExpTotals.LEAST);
-            found.set(Convert.F64, at + 16L * j + 8, 0);
-        }
-        if (wide > 0) {
-            totals.take(rows(frame, unit, together, 0), wide, workspace);
-            join(n * together, n, workspace, found, at);
-        }
-        if (rows > wide * together) {
-            totals.take(rows(frame, unit, 1, wide * together), rows - wide * together, workspace);
-            join(n, n, workspace, found, at);
-        }
-    }
-
-    /** Adds the totals of columns, which are n columns again and again. */
-    private void join(int count, int n, MemorySegment workspace, MemorySegment found, long at) {
-        for (int j = 0; j < count; j++) {
-            join(found, at + 16L * (j % n), totals.most(j, workspace), totals.sum(j, workspace));
-        }
-    }
-
-    private static void join(MemorySegment found, long at, float most, double sum) {
-        float known = (float) found.get(Convert.F64, at);
-        found.set(Convert.F64, at + 8, ExpTotals.joined(known, found.get(Convert.F64, at + 8), most, sum));
-        found.set(Convert.F64, at, Math.max(known, most));
-    }
-
-    /** Puts the totals of all chunks to those of the first. */
-    private void joinChunks(long unit, MemorySegment found) {
-        long bytes = 16L * panels.columns();
-        for (int chunk = 1; chunk < panels.chunks(); chunk++) {
-            for (int j = 0; j < panels.columns(unit); j++) {
-                long at = foundAt + (unit + chunk) * bytes + 16L * j;
-                float most = (float) found.get(Convert.F64, at);
-                join(found, foundAt + unit * bytes + 16L * j, most, found.get(Convert.F64, at + 8));
-            }
-        }
-    }
-
     /** Lays out what each column of a unit is written with, for all rows that are taken together. */
-    private void spread(long unit, MemorySegment found, long at, MemorySegment workspace) {
+    private void spread(long unit, MemorySegment memory, long index, MemorySegment workspace) {
         int n = panels.columns(unit);
         Place largest = totals.largest(workspace);
         Place factors = totals.sums(workspace);
         for (int j = 0; j < n * panels.together(); j++) {
-            double sum = found.get(Convert.F64, at + 16L * (j % n) + 8);
-            workspace.set(Loops.F32, largest.offset() + 4L * j, (float) found.get(Convert.F64, at + 16L * (j % n)));
+            double sum = found.sum(memory, index, j % n);
+            workspace.set(Loops.F32, largest.offset() + 4L * j, found.most(memory, index, j % n));
             workspace.set(Loops.F32, factors.offset() + 4L * j, (float) (log ? Math.log(sum) : 1 / sum));
         }
     }
@@ -215,8 +160,8 @@ final class ColumnSoftmaxStep implements CpuStep {
         long rows = panels.rows(unit);
         int together = panels.together();
         long wide = rows / together;
-        write(frame, rows(frame, unit, together, 0), wide, worker);
-        write(frame, rows(frame, unit, 1, wide * together), rows - wide * together, worker);
+        write(frame, found.rows(frame.at(input), unit, together, 0), wide, worker);
+        write(frame, found.rows(frame.at(input), unit, 1, wide * together), rows - wide * together, worker);
     }
 
     private void write(CpuFrame frame, ExpTotals.Rows x, long count, int worker) {

@@ -1,7 +1,6 @@
-package dev.tenon.cpu.norm;
+package dev.tenon.cpu.columns;
 
 import dev.tenon.core.ir.SizeMath;
-import dev.tenon.cpu.columns.ExpTotals;
 
 /**
  * How slabs of rows are cut into units for the workers: panels of columns, and chunks of their rows where there are few
@@ -15,9 +14,12 @@ import dev.tenon.cpu.columns.ExpTotals;
  * @param chunks of a panel
  * @param units of all slabs
  */
-record ColumnPanels(long inner, long size, int columns, long tiles, int together, int chunks, long units) {
+public record ColumnPanels(long inner, long size, int columns, long tiles, int together, int chunks, long units) {
     /** Of a panel that stays in a cache: its share of the last one, where a core's own is too small for it. */
     private static final long CACHED_BYTES = 4 << 20;
+
+    /** Of a slab that is worth several workers. */
+    private static final long LARGE_BYTES = 1 << 20;
 
     /** Columns that are worth a panel of their own: eight lines. */
     private static final long NARROW = 128;
@@ -31,8 +33,9 @@ record ColumnPanels(long inner, long size, int columns, long tiles, int together
     /** Units that are enough: a large panel is cut into as many chunks as make them. */
     private static final int CHUNKS = 32;
 
-    static ColumnPanels of(long outer, long size, long inner) {
-        long bytes = SizeMath.product("softmax", 4, size, inner);
+    /** For x that is read twice: panels stay in a cache where they can. */
+    public static ColumnPanels of(long outer, long size, long inner) {
+        long bytes = SizeMath.product("columns", 4, size, inner);
         boolean large = bytes > CACHED_BYTES;
         if (inner < NARROW || (inner <= WIDE / 2 && large)) {
             int together = together(size, inner, bytes > CACHED_BYTES / 4 ? WIDE : LINE);
@@ -45,13 +48,19 @@ record ColumnPanels(long inner, long size, int columns, long tiles, int together
         return of(outer, size, inner, MOST, 1, large);
     }
 
+    /** For x that is read once. */
+    public static ColumnPanels once(long outer, long size, long inner) {
+        boolean large = SizeMath.product("columns", 4, size, inner) > LARGE_BYTES;
+        return of(outer, size, inner, MOST, inner <= WIDE / 2 ? together(size, inner, large ? WIDE : LINE) : 1, large);
+    }
+
     private static ColumnPanels of(long outer, long size, long inner, long most, int together, boolean large) {
         int columns = (int) Math.min(inner, most);
         long tiles = Math.ceilDiv(inner, most);
-        long panels = SizeMath.product("softmax", outer, tiles);
+        long panels = SizeMath.product("columns", outer, tiles);
         int wanted = (int) Math.clamp(CHUNKS / Math.max(1, panels), 1, CHUNKS);
         int chunks = large && size / ((long) wanted * together) > 0 ? wanted : 1;
-        return new ColumnPanels(inner, size, columns, tiles, together, chunks, SizeMath.product("softmax", panels, chunks));
+        return new ColumnPanels(inner, size, columns, tiles, together, chunks, SizeMath.product("columns", panels, chunks));
     }
 
     /** As many rows as make so many columns, whole vectors where that can be. */
@@ -62,12 +71,12 @@ record ColumnPanels(long inner, long size, int columns, long tiles, int together
     }
 
     /** Whether a panel stays in a cache of a core. */
-    boolean isCached() {
+    public boolean isCached() {
         return chunks == 1 && 4 * size * columns * together <= CACHED_BYTES;
     }
 
     /** Columns of a unit. */
-    int columns(long unit) {
+    public int columns(long unit) {
         return (int) Math.min(columns, inner - tile(unit) * columns);
     }
 
@@ -76,7 +85,7 @@ record ColumnPanels(long inner, long size, int columns, long tiles, int together
     }
 
     /** The first element of a unit. */
-    long first(long unit) {
+    public long first(long unit) {
         return (unit / chunks / tiles * size + chunkRows() * (unit % chunks)) * inner + tile(unit) * columns;
     }
 
@@ -85,7 +94,7 @@ record ColumnPanels(long inner, long size, int columns, long tiles, int together
     }
 
     /** Rows of a unit, which may be none. */
-    long rows(long unit) {
+    public long rows(long unit) {
         long before = chunkRows() * (unit % chunks);
         return Math.clamp(size - before, 0, chunkRows());
     }
