@@ -10,6 +10,7 @@ import dev.tenon.cpu.loops.Segments;
 import dev.tenon.cpu.machine.ColumnKernel;
 import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.machine.RowFoldKernel;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
@@ -157,6 +158,21 @@ public final class ColumnLoops {
             return false;
         }
         KERNEL.get().orElseThrow().sums(rows, n, x, sums, MachineLoops.arguments());
+        return true;
+    }
+
+    /**
+     * Takes rows into the largest and the smallest of each column, as keys that {@link RowFoldKernel#largest} reads,
+     * where machine code runs and takes them; returns whether it did.
+     *
+     * @param most keys, {@link Integer#MIN_VALUE} before the first call
+     * @param least keys, {@link Integer#MAX_VALUE} before the first call
+     */
+    public static boolean extremes(int rows, int n, Matrix x, Place most, Place least) {
+        if (!takes(x.memory(), most.memory())) {
+            return false;
+        }
+        KERNEL.get().orElseThrow().extremes(rows, n, x, most, least, MachineLoops.arguments());
         return true;
     }
 }

@@ -359,6 +359,35 @@ abstract class ColumnCode extends ExponentialCode {
         }
     }
 
+    /** The largest {@link MachineRows#key key} of each column goes to the first row of columns, the smallest to the other. */
+    static final class Extremes extends Grouped {
+        Extremes(int lanes) {
+            super(lanes);
+        }
+
+        @Override
+        void begin() {
+            vectors.constant(11, Float.intBitsToFloat(Integer.MAX_VALUE));
+        }
+
+        @Override
+        void columns(int rows, boolean narrow) {
+            loadColumn(8, RCX, narrow);
+            loadColumn(9, R8, narrow);
+            for (int row = 0; row < rows; row++) {
+                loadRow(0, row, narrow);
+                vectors.signs(1, 0);
+                operate(Arithmetic.AND, 1, 1, 11);
+                operate(Arithmetic.XOR, 0, 0, 1);
+                operate(Arithmetic.MAXIMUM_INTEGERS, 8, 8, 0);
+                operate(Arithmetic.MINIMUM_INTEGERS, 9, 9, 0);
+            }
+            walk.store(RCX, 8, narrow);
+            walk.store(R8, 9, narrow);
+            askAhead(rows);
+        }
+    }
+
     /** The second row becomes its reciprocals. */
     static final class Reciprocals extends ColumnCode {
         Reciprocals(int lanes) {

@@ -18,6 +18,7 @@ public record ColumnKernel(
         @Nullable CallableCode few,
         @Nullable CallableCode fewStream,
         CallableCode sums,
+        CallableCode extremes,
         CallableCode reciprocals,
         CallableCode softmax,
         CallableCode logSoftmax,
@@ -26,6 +27,9 @@ public record ColumnKernel(
 
     /** Rows ahead of those in work whose lines are asked for, where rows are too short for the processor to do so. */
     private static final int AHEAD = 24;
+
+    /** Bytes ahead otherwise: the processor looks ahead within a page alone. */
+    private static final long LINES = 256;
 
     /** Bytes of a row up to which it is short. */
     private static final long SHORT = 1024;
@@ -45,6 +49,7 @@ public record ColumnKernel(
                 lanes == 16 ? CallableCode.of(new ColumnCode.Few(false).make()) : null,
                 lanes == 16 ? CallableCode.of(new ColumnCode.Few(true).make()) : null,
                 CallableCode.of(new ColumnCode.Sums(lanes).make()),
+                CallableCode.of(new ColumnCode.Extremes(lanes).make()),
                 CallableCode.of(new ColumnCode.Reciprocals(lanes).make()),
                 CallableCode.of(new ColumnCode.Write(lanes, false).make()),
                 CallableCode.of(new ColumnCode.Write(lanes, true).make()),
@@ -131,6 +136,20 @@ public record ColumnKernel(
         }
     }
 
+    /**
+     * Takes rows into the largest and the smallest of each column, as {@link RowFoldKernel#largest} reads them.
+     *
+     * @param most keys, {@link Integer#MIN_VALUE} before the first call
+     * @param least keys, {@link Integer#MAX_VALUE} before the first call
+     */
+    public void extremes(int rows, int n, Matrix x, Place most, Place least, MemorySegment arguments) {
+        if (rows > 0 && n > 0) {
+            most.matrix().checkWritable(1, 4L * n);
+            least.matrix().checkWritable(1, 4L * n);
+            call(extremes, rows, n, x, Matrix.NONE, most, least, arguments);
+        }
+    }
+
     /** Numbers become their reciprocals. */
     public void reciprocals(int n, Place row, MemorySegment arguments) {
         if (n > 0) {
@@ -174,7 +193,7 @@ public record ColumnKernel(
         arguments.set(LONG, ColumnCode.X_STEP, x.stride());
         arguments.set(LONG, ColumnCode.Y_STEP, y.stride());
         boolean ask = 4L * n <= SHORT && rows >= 2 * AHEAD && x.stride() > SHORT;
-        arguments.set(LONG, ColumnCode.AHEAD, ask ? AHEAD * x.stride() : 0);
+        arguments.set(LONG, ColumnCode.AHEAD, ask ? AHEAD * x.stride() : 4L * n > SHORT ? LINES : 0);
         if (n % lanes != 0) {
             VectorCode.writeMasks(lanes, arguments, RowCode.MASKS, n % lanes);
         }

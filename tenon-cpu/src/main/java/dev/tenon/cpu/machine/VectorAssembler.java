@@ -31,6 +31,11 @@ final class VectorAssembler extends Assembler {
         MINIMUM(0x5D, false),
         DIVIDE(0x5E, false),
         MAXIMUM(0x5F, false),
+        /** In each quarter: bytes of the two in turn, of their first halves or their second ones; 16 bits likewise. */
+        LOW_BYTES(0x60, true),
+        LOW_WORDS(0x61, true),
+        HIGH_BYTES(0x68, true),
+        HIGH_WORDS(0x69, true),
         /** Of the bits. */
         AND(0xDB, true),
         XOR(0xEF, true),

@@ -13,6 +13,7 @@ import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.machine.RowFoldKernel;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
@@ -171,21 +172,7 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         int wide = n * together;
         long whole = from + (to - from) / together * together;
         if (isExtreme() || fn == ReduceFn.LOG_SUM_EXP) {
-            BinaryFn pick = fn == ReduceFn.MIN ? BinaryFn.MIN : BinaryFn.MAX;
-            loops.fill(workspace, bestAt, (float) Fold.start(fn == ReduceFn.MIN ? ReduceFn.MIN : ReduceFn.MAX), wide);
-            for (long i = from; i < to; i += i < whole ? together : 1) {
-                long first = base + reduced.at(i);
-                int count = i < whole ? wide : n;
-                MemorySegment row = FloatRows.segment(dtype, x, first, count, workspace, xAt);
-                long offset = FloatRows.offset(dtype, first, xAt);
-                loops.binary(pick, workspace, bestAt, row, offset, workspace, bestAt, count);
-            }
-            for (int done = n; done < wide; done += n) {
-                loops.binary(pick, workspace, bestAt, workspace, bestAt + 4L * done, workspace, bestAt, n);
-            }
-            for (int done = n; done < wide; done += n) { // as many columns as the sums have
-                MemorySegment.copy(workspace, bestAt, workspace, bestAt + 4L * done, 4L * n);
-            }
+            extremes(loops, x, base, n, from, to, workspace);
         }
         if (!isExtreme()) {
             join(loops, x, base, n, from, to, summed, workspace);
@@ -193,6 +180,56 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
                 join(loops, x, base, n, from, to, false, workspace); // sums in f32 overflow where those in double do not
             }
         }
+    }
+
+    private void extremes(Loops loops, MemorySegment x, long base, int n, long from, long to, MemorySegment workspace) {
+        int wide = n * together;
+        long whole = from + (to - from) / together * together;
+        BinaryFn pick = fn == ReduceFn.MIN ? BinaryFn.MIN : BinaryFn.MAX;
+        loops.fill(workspace, bestAt, (float) Fold.start(fn == ReduceFn.MIN ? ReduceFn.MIN : ReduceFn.MAX), wide);
+        for (long i = isFound(x, base, from, whole, wide, workspace) ? whole : from;
+                i < to;
+                i += i < whole ? together : 1) {
+            long first = base + reduced.at(i);
+            int count = i < whole ? wide : n;
+            MemorySegment row = FloatRows.segment(dtype, x, first, count, workspace, xAt);
+            long offset = FloatRows.offset(dtype, first, xAt);
+            loops.binary(pick, workspace, bestAt, row, offset, workspace, bestAt, count);
+        }
+        for (int done = n; done < wide; done++) {
+            float known = workspace.get(Loops.F32, bestAt + 4L * (done % n));
+            float next = workspace.get(Loops.F32, bestAt + 4L * done);
+            float best = fn == ReduceFn.MIN ? Math.min(known, next) : Math.max(known, next);
+            workspace.set(Loops.F32, bestAt + 4L * (done % n), best);
+        }
+        for (int done = n; done < wide; done++) { // as many columns as the sums have
+            workspace.set(Loops.F32, bestAt + 4L * done, workspace.get(Loops.F32, bestAt + 4L * (done % n)));
+        }
+    }
+
+    /** Whether machine code has found the extremes of whole rows. */
+    private boolean isFound(MemorySegment x, long base, long from, long whole, int wide, MemorySegment workspace) {
+        if (dtype != DType.F32 || !reduced.isSingle() || whole - from > Integer.MAX_VALUE) {
+            return false;
+        }
+        for (int j = 0; j < wide; j++) {
+            workspace.set(Convert.I32, xAt + 4L * j, Integer.MIN_VALUE);
+            workspace.set(Convert.I32, yAt + 4L * j, Integer.MAX_VALUE);
+        }
+        int rows = (int) ((whole - from) / together);
+        Matrix all = new Matrix(x, 4 * (base + reduced.at(from)), 4 * reduced.innerStride() * together);
+        if (!ColumnLoops.extremes(rows, wide, all, new Place(workspace, xAt), new Place(workspace, yAt))) {
+            return false;
+        }
+        for (int j = 0; j < wide && rows > 0; j++) {
+            int most = workspace.get(Convert.I32, xAt + 4L * j);
+            int least = workspace.get(Convert.I32, yAt + 4L * j);
+            float found = fn == ReduceFn.MIN
+                    ? RowFoldKernel.smallest(most, least)
+                    : RowFoldKernel.largest(most, least);
+            workspace.set(Loops.F32, bestAt + 4L * j, found);
+        }
+        return true;
     }
 
     private boolean areFinite(MemorySegment workspace, int n) {

@@ -37,6 +37,11 @@ final class RowReduceStep implements CpuStep, RangeTask {
 
     private static final long FOUND_AT = MAX_AT + 8;
 
+    /** Columns that a long run is summed as, and rows of them that are worth it. */
+    private static final int SPREAD = 1024;
+
+    private static final int LEAST_ROWS = 16;
+
     /** Rows that are reduced in one call. */
     private static final int MANY = 512;
 
@@ -236,13 +241,36 @@ final class RowReduceStep implements CpuStep, RangeTask {
             MemorySegment workspace,
             double max) {
         double running = start;
-        for (long at = 0; at < size; at += BLOCK) {
+        long at = 0;
+        if (with == ReduceFn.SUM || with == ReduceFn.MEAN || with == ReduceFn.LOG_SUM) {
+            double sum = sum(loops, x, first, size, workspace);
+            if (Double.isFinite(sum)) {
+                running += sum;
+                at = size / SPREAD * SPREAD;
+            }
+        }
+        for (; at < size; at += BLOCK) {
             int n = (int) Math.min(BLOCK, size - at);
             MemorySegment block = FloatRows.segment(dtype, x, first + at, n, workspace, X_AT);
             long offset = FloatRows.offset(dtype, first + at, X_AT);
             running = foldBlock(loops, with, running, block, offset, n, workspace, max);
         }
         return running;
+    }
+
+    /**
+     * The sum of a run's whole {@link #SPREAD}s as columns of a few rows at once: pages are looked up side by side. Not
+     * finite where that is not done, or overflows in f32.
+     */
+    private double sum(Loops loops, MemorySegment x, long first, long size, MemorySegment workspace) {
+        int rows = (int) (Math.min(size, CHUNK) / SPREAD);
+        if (dtype != DType.F32 || rows < LEAST_ROWS || size > CHUNK) {
+            return rows == 0 ? 0 : Double.NaN;
+        }
+        workspace.asSlice(Y_AT, 4L * SPREAD).fill((byte) 0);
+        Matrix all = new Matrix(x, 4 * first, 4L * SPREAD);
+        boolean done = ColumnLoops.addSums(rows, SPREAD, all, new Place(workspace, Y_AT));
+        return done ? loops.sum(workspace, Y_AT, SPREAD) : Double.NaN;
     }
 
     private static double foldBlock(
