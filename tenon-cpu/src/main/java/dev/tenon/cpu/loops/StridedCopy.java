@@ -22,7 +22,11 @@ public final class StridedCopy {
     /** Of a transpose that is worth larger units. */
     private static final long PANELS_BYTES = 128 * 1024;
 
-    private static final long PANEL_ELEMENTS = 64 * 1024;
+    /** Its units are so many, but for their sizes: each page is looked up once a unit, so that large ones take less. */
+    private static final long PANELS = 32;
+
+    private static final long LEAST_PANEL_BYTES = 128 * 1024;
+    private static final long MOST_PANEL_BYTES = 2 << 20;
 
     /** Of a row of its results. */
     private static final long PANEL_COLUMNS_BYTES = 1024;
@@ -89,8 +93,9 @@ public final class StridedCopy {
         middle = axes.isEmpty() ? new Axis(1, 0, 0) : axes.removeLast();
         outer = axes.toArray(Axis[]::new);
         boolean panels = kind == Kind.TILES && elements > PANELS_BYTES;
-        long chunkElements = panels ? PANEL_ELEMENTS : Math.max(1, UNIT_BYTES * 8 / dtype.bits());
-        long most = panels ? panelColumns() : chunkElements;
+        long panel = Math.clamp(elements / 8 * dtype.bits() / PANELS, LEAST_PANEL_BYTES, MOST_PANEL_BYTES);
+        long chunkElements = Math.max(1, (panels ? panel : UNIT_BYTES) * 8 / dtype.bits());
+        long most = panels ? panelColumns(chunkElements) : chunkElements;
         innerChunk = kind == Kind.PACKED ? inner.size() : Math.min(inner.size(), most);
         long rows = Math.max(1, chunkElements / Math.max(1, innerChunk));
         middleChunk = kind == Kind.PACKED
@@ -108,9 +113,9 @@ public final class StridedCopy {
     }
 
     /** Whole lines, more of them where there are few rows of results. */
-    private long panelColumns() {
+    private long panelColumns(long chunkElements) {
         long usual = PANEL_COLUMNS_BYTES * 8 / dtype.bits();
-        return Math.max(usual, PANEL_ELEMENTS / Math.max(1, middle.size()) / usual * usual);
+        return Math.max(usual, chunkElements / Math.max(1, middle.size()) / usual * usual);
     }
 
     private static List<Axis> merge(long[] sizes, long[] from, long[] to) {

@@ -46,8 +46,14 @@ final class TransposeCode {
 
     private static final int TILES_LEFT = 48;
 
-    private static final int QUARTER = 16;
+    /** A tile's lines, one behind the other: rows that are a power of two apart share few places of a cache. */
+    private static final int BUFFER = 64;
+
     private static final int LINE = 64;
+    private static final int MOST_ROWS = 64;
+    static final int ARGUMENT_BYTES = BUFFER + LINE * MOST_ROWS;
+
+    private static final int QUARTER = 16;
     private static final int FOUR = 4;
 
     /** Each points to the first row of a quarter. */
@@ -94,8 +100,6 @@ final class TransposeCode {
         code.store(argument(FROM), RSI);
         code.add(RDX, argument(TO));
         code.store(argument(TO), RDX);
-        code.load(RCX, argument(FROM_STEP));
-        code.address(RBX, new Memory(RCX, RCX, 2, 0));
         code.load(R12, argument(TO_STEP));
         code.address(R13, new Memory(R12, R12, 2, 0));
         Label line = new Label();
@@ -128,13 +132,32 @@ final class TransposeCode {
         Label tile = new Label();
         Label group = new Label();
         Label done = new Label();
+        Label apart = new Label();
+        Label lines = new Label();
+        Label first = new Label();
         code.load(R14, argument(FROM));
         code.load(R15, argument(TO));
+        code.xor(RCX, RCX);
+        code.addConstant(RCX, LINE);
+        code.load(RAX, argument(N));
+        code.compareConstant(RAX, LINE / width);
+        code.jump(Assembler.NOT_LESS, lines);
+        code.load(RCX, argument(FROM_STEP)); // less than a line is read where it lies
+        code.place(lines);
+        code.address(RBX, new Memory(RCX, RCX, 2, 0));
         code.load(RAX, argument(TILES));
         code.store(argument(TILES_LEFT), RAX);
         code.place(tile);
-        code.multiply(RDX, RCX, rows);
+        code.load(RAX, argument(N));
+        code.compareConstant(RAX, LINE / width);
+        code.jump(Assembler.LESS, apart);
+        gather();
+        code.address(QUARTERS[0], argument(BUFFER));
+        code.jump(first);
+        code.place(apart);
         code.move(QUARTERS[0], R14);
+        code.place(first);
+        code.multiply(RDX, RCX, rows);
         for (int quarter = 1; quarter < quarters; quarter++) {
             code.address(QUARTERS[quarter], new Memory(QUARTERS[quarter - 1], RDX, 1, 0));
         }
@@ -156,13 +179,50 @@ final class TransposeCode {
         code.compareConstant(RSI, LINE);
         code.jump(Assembler.NOT_EQUAL, group);
         code.place(done);
-        code.multiply(RDX, RCX, rows * quarters);
+        code.load(RDX, argument(FROM_STEP));
+        code.multiply(RDX, RDX, rows * quarters);
         code.add(R14, RDX);
         code.addConstant(R15, vectors.bytes());
         code.load(RDX, argument(TILES_LEFT));
         code.subtractConstant(RDX, 1);
         code.store(argument(TILES_LEFT), RDX);
         code.jump(Assembler.NOT_EQUAL, tile);
+    }
+
+    /** Copies the lines of a tile to the buffer and asks for those of the next tile. */
+    private void gather() {
+        Label four = new Label();
+        code.move(R8, R14);
+        code.load(R9, argument(FROM_STEP));
+        code.address(R10, new Memory(R9, R9, 2, 0));
+        code.address(R11, argument(BUFFER));
+        code.multiply(RDX, R9, rows * quarters);
+        code.add(RDX, R8);
+        code.xor(RSI, RSI);
+        code.addConstant(RSI, Math.max(1, rows * quarters / FOUR));
+        code.place(four);
+        for (int row = 0; row < FOUR; row++) {
+            for (int at = 0; at < LINE; at += vectors.bytes()) {
+                vectors.load(row, apart(R8, row).plus(at));
+                vectors.store(Memory.at(R11, row * LINE + at), row);
+            }
+            code.prefetch(apart(RDX, row));
+        }
+        code.address(R8, new Memory(R8, R9, FOUR, 0));
+        code.address(RDX, new Memory(RDX, R9, FOUR, 0));
+        code.addConstant(R11, FOUR * LINE);
+        code.subtractConstant(RSI, 1);
+        code.jump(Assembler.NOT_EQUAL, four);
+    }
+
+    /** One of four rows, R9 apart; R10 is three times that. */
+    private static Memory apart(int base, int row) {
+        return switch (row) {
+            case 0 -> Memory.at(base, 0);
+            case 1 -> new Memory(base, R9, 1, 0);
+            case 2 -> new Memory(base, R9, 2, 0);
+            default -> new Memory(base, R10, 1, 0);
+        };
     }
 
     private void advance(int bytes) {
