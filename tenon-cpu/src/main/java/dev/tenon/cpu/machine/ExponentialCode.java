@@ -114,6 +114,56 @@ abstract class ExponentialCode extends RowCode {
         vectors.zeroWhereLess(0, 6, 11);
     }
 
+    /** The constants of {@link #gelu}; vector 11 is one. */
+    final void keepGelu() {
+        keep(POLYNOMIAL);
+        keep(
+                Exponential.LOG2_E,
+                Exponential.ROUNDER,
+                Exponential.LN2_HIGH,
+                Exponential.LN2_LOW,
+                -0.5f,
+                15,
+                1,
+                0.5f);
+        keep(0.00415328005f, 0.183970973f, 0.102480799f, 1.20555723f, 0.0408814996f, 0.439286917f);
+        vectors.constant(11, Float.intBitsToFloat(0x7FFF_FFFF));
+    }
+
+    /** x (1 + erf(x / √2)) / 2 of vector 0, in place. */
+    final void gelu() {
+        operate(Arithmetic.AND, 6, 0, 11);
+        atMost(6, 6, 15); // a
+        operate(Arithmetic.MULTIPLY, 7, 6, 6); // s
+        operate(Arithmetic.MULTIPLY, 1, 7, -0.5f);
+        operate(Arithmetic.SUBTRACT, 2, 7, 7);
+        operate(Arithmetic.SUBTRACT, 2, 2, 7);
+        vectors.multiplyAdd(2, 6, 6);
+        operate(Arithmetic.MULTIPLY, 2, 2, -0.5f); // what rounding s left
+        split(64);
+        polynomial(1, 0.00415328005f, 0.0408814996f);
+        polynomial(2, 0.183970973f, 0.439286917f);
+        vectors.multiplyThenAdd(1, 7, 2);
+        operate(Arithmetic.MULTIPLY, 2, 6, 0.5f);
+        vectors.multiplyThenAdd(1, 7, 2); // above the line
+        polynomial(2, 0.102480799f, 0.471413672f);
+        add(2, 7, 0.0104106199f);
+        polynomial(5, 1.20555723f, 1.67645872f);
+        vectors.multiplyThenAdd(2, 7, 5);
+        horner(2, 6, 1); // below
+        operate(Arithmetic.DIVIDE, 1, 1, 2);
+        vectors.multiplyThenAdd(3, 1, 1);
+        operate(Arithmetic.MULTIPLY, 3, 3, 4);
+        atLeast(0, 0, -0f);
+        add(0, 3, -0x1p-64f);
+    }
+
+    /** to = a factor + addend. */
+    private void polynomial(int to, float factor, float addend) {
+        set(to, factor);
+        horner(to, 6, addend);
+    }
+
     /** y = e^(x - shift), 0 where {@link #shiftedExponential} says; sums up y. */
     static final class ExpSum extends ExponentialCode {
         /** @param stream whether y goes past the caches */
@@ -146,52 +196,12 @@ abstract class ExponentialCode extends RowCode {
 
         @Override
         void begin() {
-            keep(POLYNOMIAL);
-            keep(
-                    Exponential.LOG2_E,
-                    Exponential.ROUNDER,
-                    Exponential.LN2_HIGH,
-                    Exponential.LN2_LOW,
-                    -0.5f,
-                    15,
-                    1,
-                    0.5f);
-            keep(0.00415328005f, 0.183970973f, 0.102480799f, 1.20555723f, 0.0408814996f, 0.439286917f);
-            vectors.constant(11, Float.intBitsToFloat(0x7FFF_FFFF));
+            keepGelu();
         }
 
         @Override
         void vector(boolean narrow) {
-            operate(Arithmetic.AND, 6, 0, 11);
-            atMost(6, 6, 15); // a
-            operate(Arithmetic.MULTIPLY, 7, 6, 6); // s
-            operate(Arithmetic.MULTIPLY, 1, 7, -0.5f);
-            operate(Arithmetic.SUBTRACT, 2, 7, 7);
-            operate(Arithmetic.SUBTRACT, 2, 2, 7);
-            vectors.multiplyAdd(2, 6, 6);
-            operate(Arithmetic.MULTIPLY, 2, 2, -0.5f); // what rounding s left
-            split(64);
-            polynomial(1, 0.00415328005f, 0.0408814996f);
-            polynomial(2, 0.183970973f, 0.439286917f);
-            vectors.multiplyThenAdd(1, 7, 2);
-            operate(Arithmetic.MULTIPLY, 2, 6, 0.5f);
-            vectors.multiplyThenAdd(1, 7, 2); // above the line
-            polynomial(2, 0.102480799f, 0.471413672f);
-            add(2, 7, 0.0104106199f);
-            polynomial(5, 1.20555723f, 1.67645872f);
-            vectors.multiplyThenAdd(2, 7, 5);
-            horner(2, 6, 1); // below
-            operate(Arithmetic.DIVIDE, 1, 1, 2);
-            vectors.multiplyThenAdd(3, 1, 1);
-            operate(Arithmetic.MULTIPLY, 3, 3, 4);
-            atLeast(0, 0, -0f);
-            add(0, 3, -0x1p-64f);
-        }
-
-        /** to = a factor + addend. */
-        private void polynomial(int to, float factor, float addend) {
-            set(to, factor);
-            horner(to, 6, addend);
+            gelu();
         }
     }
 }
