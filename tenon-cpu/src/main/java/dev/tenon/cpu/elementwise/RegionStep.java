@@ -186,6 +186,10 @@ final class RegionStep implements CpuStep, RangeTask {
             }
             case AFFINE -> Word.AFFINE;
             case GELU -> Word.GELU;
+            case EXP -> Word.EXPONENTIAL;
+            case SIGMOID -> Word.SIGMOID;
+            case SILU -> p == 1 ? Word.GATE : null;
+            case TANH -> Word.TANGENT;
             default -> null;
         };
     }

@@ -45,7 +45,14 @@ abstract class ExponentialCode extends RowCode {
     }
 
     /** e^v with instructions of AVX-512, which scale: v in vector 1; the result is vector 3 times 2 to vector 5. */
-    private void wideSplit(VectorAssembler wide) {
+    final void wideSplit(VectorAssembler wide) {
+        wideReduce(wide);
+        horner(3, 1, 1);
+        horner(3, 1, 1);
+    }
+
+    /** What e^v is without its first two terms: v in vector 1, which becomes r, the exponent in 5, (p - r) / r² in 3. */
+    final void wideReduce(VectorAssembler wide) {
         operate(Arithmetic.MULTIPLY, 5, 1, Exponential.LOG2_E);
         wide.round512(5, 5);
         add(1, 5, Exponential.LN2_HIGH);
@@ -54,8 +61,6 @@ abstract class ExponentialCode extends RowCode {
         for (int i = 1; i < POLYNOMIAL.length; i++) {
             horner(3, 1, POLYNOMIAL[i]);
         }
-        horner(3, 1, 1);
-        horner(3, 1, 1);
     }
 
     /**

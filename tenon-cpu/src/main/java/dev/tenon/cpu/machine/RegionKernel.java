@@ -13,6 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,7 +49,17 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
         BOUND,
         /** p a + q. */
         AFFINE,
-        GELU
+        GELU,
+        /** This and the following are there with vectors of 16 floats. */
+        EXPONENTIAL,
+        SIGMOID,
+        /** a times its sigmoid. */
+        GATE,
+        TANGENT;
+
+        private boolean isWide() {
+            return compareTo(EXPONENTIAL) >= 0;
+        }
     }
 
     /** An operation; values are numbered: rows, then scalars, then operations in their order. */
@@ -58,7 +69,8 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
     public record Form(int rows, int scalars, List<Step> steps) {}
 
     /**
-     * With vectors of that many floats; null for more values at once than there are registers.
+     * With vectors of that many floats; null for more values at once than there are registers, and for words that have
+     * no code of that width.
      *
      * @throws IllegalStateException if it cannot run here; the message is the reason
      */
@@ -69,7 +81,7 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
             return null;
         }
         byte[] stream = new Code(lanes, form, true).region();
-        return new RegionKernel(form, CallableCode.of(plain), CallableCode.of(java.util.Objects.requireNonNull(stream)), lanes);
+        return new RegionKernel(form, CallableCode.of(plain), CallableCode.of(Objects.requireNonNull(stream)), lanes);
     }
 
     /**
@@ -127,8 +139,10 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
         private static final int[] POINTERS = {RSI, RCX, R8};
         private static final int[] FEW_VALUES = {8, 9, 10};
         private static final int[] MANY_VALUES = {8, 9, 10, 28, 29, 30, 31, 25, 24, 23, 22, 21, 20};
-        /** Of those, the first that constants of the error function leave. */
+        /** Of those, the first that constants of functions leave. */
         private static final int BESIDE_GELU = 3;
+
+        private static final int BESIDE_EXPONENTIALS = 10;
 
         private final Form form;
         private final boolean past;
@@ -149,18 +163,29 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
                 lastUse[form.steps.get(i).a] = i;
                 lastUse[form.steps.get(i).b] = i;
             }
-            boolean gelu = form.steps.stream().anyMatch(step -> step.word == Word.GELU);
-            int[] pool = vectors.wide() == null ? FEW_VALUES : MANY_VALUES;
-            int most = vectors.wide() != null && gelu ? BESIDE_GELU : pool.length;
+            boolean wide = vectors.wide() != null;
+            int[] pool = wide ? MANY_VALUES : FEW_VALUES;
+            int most = wide && hasGelu() ? BESIDE_GELU : wide && hasWide() ? BESIDE_EXPONENTIALS : pool.length;
             for (int i = 0; i < most; i++) {
                 free.add(pool[i]);
             }
         }
 
+        private boolean hasGelu() {
+            return form.steps.stream().anyMatch(step -> step.word == Word.GELU);
+        }
+
+        private boolean hasWide() {
+            return form.steps.stream().anyMatch(step -> step.word.isWide());
+        }
+
         @Override
         void begin() {
-            if (form.steps.stream().anyMatch(step -> step.word == Word.GELU)) {
+            if (hasGelu()) {
                 keepGelu();
+            }
+            if (hasWide()) {
+                keepExponential();
             }
             for (int i = 0; i < form.scalars; i++) {
                 vectors.broadcast(homes[form.rows + i], argument(SCALAR_AT + 4 * i));
@@ -169,7 +194,8 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
 
         /** Null where there are too few registers. */
         byte @Nullable [] region() {
-            if (form.rows > MOST_ROWS || form.scalars > MOST_SCALARS || !place()) {
+            boolean has = vectors.wide() != null || !hasWide();
+            if (!has || form.rows > MOST_ROWS || form.scalars > MOST_SCALARS || !place()) {
                 return null;
             }
             Label row = new Label();
@@ -291,7 +317,67 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
                     gelu();
                     vectors.move(to, 0);
                 }
+                case EXPONENTIAL, SIGMOID, GATE, TANGENT -> wide(step.word, to, a, Objects.requireNonNull(vectors.wide()));
             }
+        }
+
+        private void wide(Word word, int to, int a, VectorAssembler wide) {
+            switch (word) {
+                case EXPONENTIAL -> {
+                    atLeast(1, a, -110);
+                    atMost(1, 1, 89);
+                    wideSplit(wide);
+                    wide.scale512(to, 3, 5);
+                }
+                case TANGENT -> tangent(to, a, wide);
+                default -> gate(word == Word.GATE, to, a, wide);
+            }
+        }
+
+        /** With e = e^-|a|: 1 or a, or where a is below zero e or a e, over 1 + e. a e is scaled last, for e may be subnormal. */
+        private void gate(boolean times, int to, int a, VectorAssembler wide) {
+            vectors.constant(2, Float.intBitsToFloat(Integer.MAX_VALUE));
+            operate(Arithmetic.AND, 1, a, 2);
+            vectors.constant(2, -0f);
+            operate(Arithmetic.XOR, 1, 1, 2);
+            atLeast(1, 1, -110);
+            wideSplit(wide);
+            wide.scale512(6, 3, 5);
+            operate(Arithmetic.ADD, 7, 6, 1f);
+            if (times) {
+                atLeast(2, a, -110);
+                operate(Arithmetic.MULTIPLY, 3, 3, 2);
+                wide.scale512(6, 3, 5);
+                vectors.move(2, a);
+            } else {
+                set(2, 1);
+            }
+            vectors.zero(0);
+            wide.notLess512(3, a, 0);
+            wide.merge512(6, 3, 2);
+            operate(Arithmetic.DIVIDE, to, 6, 7);
+        }
+
+        /** With m = e^-2|a| - 1: -m / (2 + m), and a's sign. */
+        private void tangent(int to, int a, VectorAssembler wide) {
+            vectors.constant(2, Float.intBitsToFloat(Integer.MAX_VALUE));
+            operate(Arithmetic.AND, 6, a, 2);
+            operate(Arithmetic.XOR, 7, a, 6);
+            vectors.constant(2, -2);
+            operate(Arithmetic.MULTIPLY, 1, 6, 2);
+            atLeast(1, 1, -110);
+            wideReduce(wide);
+            horner(3, 1, 1);
+            operate(Arithmetic.MULTIPLY, 3, 3, 1);
+            set(2, 1);
+            wide.scale512(4, 2, 5);
+            operate(Arithmetic.SUBTRACT, 2, 4, 1f);
+            vectors.multiplyThenAdd(3, 4, 2);
+            operate(Arithmetic.ADD, 4, 3, 2f);
+            operate(Arithmetic.DIVIDE, 3, 3, 4);
+            vectors.constant(2, Float.intBitsToFloat(Integer.MAX_VALUE));
+            operate(Arithmetic.AND, 3, 3, 2);
+            operate(Arithmetic.XOR, to, 3, 7);
         }
 
         private void notNegative(int to, int a) {

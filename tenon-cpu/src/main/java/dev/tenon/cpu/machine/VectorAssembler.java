@@ -315,7 +315,12 @@ final class VectorAssembler extends Assembler {
 
     /** Zero in the lanes that the mask has not. */
     void keep512(int to, int mask, int from) {
-        evexPrefix(MAP_0F, NONE, to, 0, from >> 4 & 1, from >> 3 & 1, 0x80 | mask);
+        merge512(to, 0x80 | mask, from);
+    }
+
+    /** The lanes of the mask; the others stay. */
+    void merge512(int to, int mask, int from) {
+        evexPrefix(MAP_0F, NONE, to, 0, from >> 4 & 1, from >> 3 & 1, mask);
         code.write(0x28);
         code.write(0xC0 | (to & 7) << 3 | from & 7);
     }
