@@ -175,4 +175,9 @@ public final class ColumnLoops {
         KERNEL.get().orElseThrow().extremes(rows, n, x, most, least, MachineLoops.arguments());
         return true;
     }
+
+    /** Finds the rows of the extremes of columns, where machine code {@link #takes} them. */
+    public static void places(ColumnKernel.Search search, int count, int n, Matrix x, Place keys, Place rows) {
+        KERNEL.get().orElseThrow().places(search, count, n, x, keys, rows, MachineLoops.arguments());
+    }
 }

@@ -35,6 +35,12 @@ abstract class ColumnCode extends ExponentialCode {
 
     private static final int LANES = 16;
 
+    /** Integers: the number of the first row, what flips keys, and what is added to the best before it is compared. */
+    static final int NUMBER = ROWS + 40;
+
+    static final int FLIP = NUMBER + 4;
+    static final int LATER = NUMBER + 8;
+
     final RowWalk walk = new RowWalk(code, vectors);
 
     ColumnCode(int lanes) {
@@ -128,9 +134,13 @@ abstract class ColumnCode extends ExponentialCode {
             });
             code.multiply(RAX, R11, rows);
             code.add(RSI, RAX);
+            after(rows);
             code.jump(top);
             code.place(next);
         }
+
+        /** What is done after a walk. */
+        void after(int rows) {}
 
         static Memory row(int row) {
             return ColumnCode.row(row < 4 ? RAX : RDX, row);
@@ -385,6 +395,77 @@ abstract class ColumnCode extends ExponentialCode {
             walk.store(RCX, 8, narrow);
             walk.store(R8, 9, narrow);
             askAhead(rows);
+        }
+    }
+
+    /**
+     * The best key of each column goes to the first row of columns, the number of its row to the other. Keys are flipped
+     * for the smallest; NaN is the best of all, zeros of both signs are equal.
+     */
+    static final class Places extends Grouped {
+        private static final int BETTER = 3;
+        private static final int NO_NUMBER = 4;
+
+        Places(int lanes) {
+            super(lanes);
+        }
+
+        @Override
+        void begin() {
+            vectors.zero(3);
+            vectors.constant(5, Float.POSITIVE_INFINITY);
+            vectors.broadcast(6, argument(FLIP));
+            vectors.constant(7, Float.intBitsToFloat(1));
+            vectors.broadcast(9, argument(LATER));
+            vectors.constant(11, Float.intBitsToFloat(Integer.MAX_VALUE));
+        }
+
+        @Override
+        void columns(int rows, boolean narrow) {
+            loadColumn(8, RCX, narrow);
+            loadColumn(4, R8, narrow);
+            vectors.broadcast(10, argument(NUMBER));
+            for (int row = 0; row < rows; row++) {
+                loadRow(0, row, narrow);
+                operate(Arithmetic.ADD, 0, 0, 3);
+                operate(Arithmetic.AND, 1, 0, 11);
+                vectors.signs(2, 0);
+                operate(Arithmetic.AND, 2, 2, 11);
+                operate(Arithmetic.XOR, 0, 0, 2);
+                operate(Arithmetic.XOR, 0, 0, 6);
+                choose(NO_NUMBER, 1, 5, new int[][] {{0, 11}});
+                operate(Arithmetic.ADD_INTEGERS, 2, 8, 9);
+                choose(BETTER, 0, 2, new int[][] {{8, 0}, {4, 10}});
+                operate(Arithmetic.ADD_INTEGERS, 10, 10, 7);
+            }
+            walk.store(RCX, 8, narrow);
+            walk.store(R8, 4, narrow);
+            askAhead(rows);
+        }
+
+        /** Where a is greater than b, the first of each pair becomes the second. Uses 1 and 2, and a register of constants. */
+        private void choose(int mask, int a, int b, int[][] pairs) {
+            VectorAssembler wide = vectors.wide();
+            if (wide != null) {
+                vectors.arithmetic(Arithmetic.GREATER, mask, a, b);
+                for (int[] pair : pairs) {
+                    wide.merge512(pair[0], mask, pair[1]);
+                }
+                return;
+            }
+            operate(Arithmetic.GREATER, 2, a, b);
+            for (int[] pair : pairs) {
+                operate(Arithmetic.XOR, 1, pair[0], pair[1]);
+                operate(Arithmetic.AND, 1, 1, 2);
+                operate(Arithmetic.XOR, pair[0], pair[0], 1);
+            }
+        }
+
+        @Override
+        void after(int rows) {
+            code.load32(RAX, argument(NUMBER));
+            code.addConstant(RAX, rows);
+            code.store32(argument(NUMBER), RAX);
         }
     }
 

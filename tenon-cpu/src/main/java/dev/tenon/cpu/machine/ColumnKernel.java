@@ -19,11 +19,14 @@ public record ColumnKernel(
         @Nullable CallableCode fewStream,
         CallableCode sums,
         CallableCode extremes,
+        CallableCode places,
         CallableCode reciprocals,
         CallableCode softmax,
         CallableCode logSoftmax,
         int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
     /** Rows ahead of those in work whose lines are asked for, where rows are too short for the processor to do so. */
     private static final int AHEAD = 24;
@@ -50,6 +53,7 @@ public record ColumnKernel(
                 lanes == 16 ? CallableCode.of(new ColumnCode.Few(true).make()) : null,
                 CallableCode.of(new ColumnCode.Sums(lanes).make()),
                 CallableCode.of(new ColumnCode.Extremes(lanes).make()),
+                CallableCode.of(new ColumnCode.Places(lanes).make()),
                 CallableCode.of(new ColumnCode.Reciprocals(lanes).make()),
                 CallableCode.of(new ColumnCode.Write(lanes, false).make()),
                 CallableCode.of(new ColumnCode.Write(lanes, true).make()),
@@ -149,6 +153,30 @@ public record ColumnKernel(
             call(extremes, rows, n, x, Matrix.NONE, most, least, arguments);
         }
     }
+
+    /** The best key of no rows. */
+    public static final int NO_KEY = Integer.MIN_VALUE + 1;
+
+    /**
+     * Finds the rows of the extremes of columns: NaN is the best of all, the first or the last of equals wins.
+     *
+     * @param keys of the best, to be compared as integers; {@link #NO_KEY} before the call
+     * @param rows their rows, counted from 0; zeros before the call
+     */
+    public void places(
+            Search search, int count, int n, Matrix x, Place keys, Place rows, MemorySegment arguments) {
+        if (count > 0 && n > 0) {
+            keys.matrix().checkWritable(1, 4L * n);
+            rows.matrix().checkWritable(1, 4L * n);
+            arguments.set(INT, ColumnCode.NUMBER, 0);
+            arguments.set(INT, ColumnCode.FLIP, search.largest ? 0 : -1);
+            arguments.set(INT, ColumnCode.LATER, search.last ? -1 : 0);
+            call(places, count, n, x, Matrix.NONE, keys, rows, arguments);
+        }
+    }
+
+    /** Which extreme, and which of equals. */
+    public record Search(boolean largest, boolean last) {}
 
     /** Numbers become their reciprocals. */
     public void reciprocals(int n, Place row, MemorySegment arguments) {

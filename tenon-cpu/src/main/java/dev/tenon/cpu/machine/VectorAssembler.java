@@ -41,6 +41,8 @@ final class VectorAssembler extends Assembler {
         XOR(0xEF, true),
         /** Of 32-bit integers. */
         ADD_INTEGERS(0xFE, true),
+        /** All bits where the first is greater; a mask with 512 bits. */
+        GREATER(0x66, true),
         MINIMUM_INTEGERS(MAP_0F38, 0x39, true),
         MAXIMUM_INTEGERS(MAP_0F38, 0x3D, true);
 
