@@ -16,6 +16,7 @@ class ArchitectureTest {
                         "function",
                         "loops",
                         "step",
+                        "columns",
                         "elementwise",
                         "movement",
                         "indexing",

@@ -20,6 +20,7 @@ public final class BenchCommand implements Runnable {
             Map.entry("callers", BenchCallersCommand.class),
             Map.entry("softmax", BenchSoftmaxCommand.class),
             Map.entry("ops", BenchOpsCommand.class),
+            Map.entry("memory", BenchMemoryCommand.class),
             Map.entry("modes", BenchModesCommand.class),
             Map.entry("allreduce", BenchAllReduceCommand.class)));
 
@@ -31,6 +32,6 @@ public final class BenchCommand implements Runnable {
     public void run() {
         throw new CommandLine.ParameterException(
                 spec.commandLine(),
-                "say what to measure: model, stream, texts, requests, callers, softmax, ops, modes or allreduce");
+                "say what to measure: model, stream, texts, requests, callers, softmax, ops, memory, modes or allreduce");
     }
 }

@@ -47,11 +47,14 @@ public final class CpuElementwiseLowering {
         int[] results = new int[region.results().size()];
         Arrays.setAll(results, i -> inputs + region.results().get(i));
         Broadcast broadcast = Broadcast.of(node.output().shape(), shapes);
-        return new CpuElementwiseStep(
+        int[] operands = slots(node.inputs(), context);
+        int[] outputs = slots(node.outputs(), context);
+        CpuElementwiseStep tiles = new CpuElementwiseStep(
                 new TileProgram(types, inputs, instructions, results, broadcast),
-                slots(node.inputs(), context),
-                slots(node.outputs(), context),
+                operands,
+                outputs,
                 node.output().shape().elements());
+        return RegionStep.of(region, tiles, node, operands, outputs);
     }
 
     private static int[] slots(List<Value> values, CpuLoweringContext context) {

@@ -13,12 +13,15 @@ import dev.tenon.cpu.machine.NormKernel;
 import dev.tenon.cpu.machine.PanelKernel;
 import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.ProductKernel;
+import dev.tenon.cpu.machine.RowFoldKernel;
 import dev.tenon.cpu.machine.SoftmaxKernel;
+import dev.tenon.cpu.machine.TransposeKernel;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,12 +45,6 @@ public final class MachineLoops extends LoopsOverOthers {
     private static final @Nullable Kernels KERNELS = make();
     private static final ThreadLocal<MachineRows.Arguments> ARGUMENTS = ThreadLocal.withInitial(
             () -> new MachineRows.Arguments(Arena.ofAuto().allocate(CallableCode.ARGUMENT_BYTES, 64)));
-
-    /** Of a panel between two copies: a third of a first-level cache. */
-    private static final int PANEL_ROWS = 128;
-
-    private static final ThreadLocal<Matrix> PANEL = ThreadLocal.withInitial(
-            () -> new Matrix(Arena.ofAuto().allocate(4L * PANEL_ROWS * columns(), 64), 0, 4L * columns()));
 
     private static final @Nullable ProductKernel BYTES = makeBytes();
 
@@ -128,6 +125,21 @@ public final class MachineLoops extends LoopsOverOthers {
     /** Whether machine code runs here. */
     public static boolean available() {
         return KERNELS != null;
+    }
+
+    /** Reductions of many rows; empty where machine code does not run. */
+    public static Optional<RowFoldKernel> folds() {
+        return Optional.ofNullable(KERNELS).map(known -> known.rows.folds());
+    }
+
+    /** Floats of the vectors of machine code; 0 where it does not run. */
+    public static int lanes() {
+        return KERNELS == null ? 0 : KERNELS.rows.lanes();
+    }
+
+    /** Memory for the arguments of a kernel, the calling thread's own. */
+    public static MemorySegment arguments() {
+        return ARGUMENTS.get().memory();
     }
 
     /** Columns of a panel; for where machine code {@link #available runs}. */
@@ -361,32 +373,20 @@ public final class MachineLoops extends LoopsOverOthers {
     }
 
     /**
-     * Transposes as many whole panels of rows as there are, where machine code runs and takes them; returns how many
-     * rows it did.
+     * Transposes as many whole tiles of rows as machine code takes, where it runs; returns how many rows it did.
      *
+     * @param width bytes of an element: 1, 2, 4 or 8
      * @param count rows of {@code from}
-     * @param n floats of each that are taken, a multiple of four
+     * @param n elements of each
      * @param to row i takes element i of each
      * @param stream whether results go past the caches, where their rows suit that
      */
-    static int transpose(int count, int n, Matrix from, Matrix to, boolean stream) {
-        boolean takes = n % 4 == 0 && from.stride() >= 0 && to.stride() >= 0;
+    static int transpose(int width, int count, int n, Matrix from, Matrix to, boolean stream) {
+        boolean takes = from.stride() >= 0 && to.stride() >= 0;
         if (KERNELS == null || !takes || !Segments.isNative(from.memory()) || !Segments.isNative(to.memory())) {
             return 0;
         }
-        int width = KERNELS.panel.columns();
-        MemorySegment arguments = ARGUMENTS.get().memory();
-        Matrix panel = PANEL.get();
-        Place turned = new Place(panel.memory(), 0);
-        int done = 0;
-        for (; done + width <= count; done += width) {
-            for (int at = 0; at < n; at += PANEL_ROWS) {
-                int rows = Math.min(PANEL_ROWS, n - at);
-                KERNELS.panel.run(rows, from.plus(done * from.stride() + 4L * at), turned, arguments);
-                Matrix part = to.plus(at * to.stride() + 4L * done);
-                KERNELS.move.run(rows, 4L * width, panel, part, stream, arguments);
-            }
-        }
-        return done;
+        TransposeKernel kernel = TransposeKernel.of(lanes(), width);
+        return kernel.run(count, n, from, to, stream, ARGUMENTS.get().memory());
     }
 }

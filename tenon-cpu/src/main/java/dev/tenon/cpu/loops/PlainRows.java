@@ -14,14 +14,22 @@ final class PlainRows {
     private PlainRows() {}
 
     static float max(MemorySegment x, long xOffset, long n) {
+        return extreme(true, x, xOffset, n);
+    }
+
+    static float min(MemorySegment x, long xOffset, long n) {
+        return extreme(false, x, xOffset, n);
+    }
+
+    private static float extreme(boolean largest, MemorySegment x, long xOffset, long n) {
         PlainBuffers of = PlainBuffers.get();
-        float max = Float.NEGATIVE_INFINITY;
+        float found = largest ? Float.NEGATIVE_INFINITY : Float.POSITIVE_INFINITY;
         for (long at = 0; at < n; at += BLOCK) {
             int count = (int) Math.min(BLOCK, n - at);
             PlainBuffers.load(x, xOffset + 4 * at, of.x, count);
-            max = Math.max(max, max(of.x, count));
+            found = largest ? Math.max(found, max(of.x, count)) : Math.min(found, min(of.x, count));
         }
-        return max;
+        return found;
     }
 
     private static float max(float[] x, int n) {
@@ -30,17 +38,6 @@ final class PlainRows {
             max = Math.max(max, x[i]);
         }
         return max;
-    }
-
-    static float min(MemorySegment x, long xOffset, long n) {
-        PlainBuffers of = PlainBuffers.get();
-        float min = Float.POSITIVE_INFINITY;
-        for (long at = 0; at < n; at += BLOCK) {
-            int count = (int) Math.min(BLOCK, n - at);
-            PlainBuffers.load(x, xOffset + 4 * at, of.x, count);
-            min = Math.min(min, min(of.x, count));
-        }
-        return min;
     }
 
     private static float min(float[] x, int n) {

@@ -15,14 +15,21 @@ import java.util.List;
  */
 public final class StridedCopy {
     /** A result of so many bytes leaves the caches before the next step has read it. */
-    public static final long STREAM_BYTES = 32 << 20;
+    public static final long STREAM_BYTES = 16 << 20;
 
     private static final long UNIT_BYTES = 32 * 1024;
 
-    /** Of a transpose of elements of four bytes: some panels of {@link MachineLoops#transpose}. */
+    /** Of a transpose that is worth larger units. */
     private static final long PANELS_BYTES = 128 * 1024;
 
-    private static final long PANELS_COLUMNS = 256;
+    /** Its units are so many, but for their sizes: each page is looked up once a unit, so that large ones take less. */
+    private static final long PANELS = 32;
+
+    private static final long LEAST_PANEL_BYTES = 128 * 1024;
+    private static final long MOST_PANEL_BYTES = 2 << 20;
+
+    /** Of a row of its results. */
+    private static final long PANEL_COLUMNS_BYTES = 1024;
     /**
      * A cache line of 4-byte elements: the lines that a tile reads are used up before they leave the first-level cache.
      */
@@ -85,9 +92,10 @@ public final class StridedCopy {
         inner = last;
         middle = axes.isEmpty() ? new Axis(1, 0, 0) : axes.removeLast();
         outer = axes.toArray(Axis[]::new);
-        boolean panels = kind == Kind.TILES && dtype.bits() == 32 && elements > PANELS_BYTES;
-        long chunkElements = Math.max(1, (panels ? PANELS_BYTES : UNIT_BYTES) * 8 / dtype.bits());
-        long most = panels ? PANELS_COLUMNS : chunkElements;
+        boolean panels = kind == Kind.TILES && elements > PANELS_BYTES;
+        long panel = Math.clamp(elements / 8 * dtype.bits() / PANELS, LEAST_PANEL_BYTES, MOST_PANEL_BYTES);
+        long chunkElements = Math.max(1, (panels ? panel : UNIT_BYTES) * 8 / dtype.bits());
+        long most = panels ? panelColumns(chunkElements) : chunkElements;
         innerChunk = kind == Kind.PACKED ? inner.size() : Math.min(inner.size(), most);
         long rows = Math.max(1, chunkElements / Math.max(1, innerChunk));
         middleChunk = kind == Kind.PACKED
@@ -102,6 +110,12 @@ public final class StridedCopy {
             innerChunks = Math.ceilDiv(inner.size(), innerChunk);
             units = elements / middle.size() / inner.size() * middleChunks * innerChunks;
         }
+    }
+
+    /** Whole lines, more of them where there are few rows of results. */
+    private long panelColumns(long chunkElements) {
+        long usual = PANEL_COLUMNS_BYTES * 8 / dtype.bits();
+        return Math.max(usual, chunkElements / Math.max(1, middle.size()) / usual * usual);
     }
 
     private static List<Axis> merge(long[] sizes, long[] from, long[] to) {
@@ -216,19 +230,10 @@ public final class StridedCopy {
 
     /** As many columns as machine code does; returns how many. */
     private long panels(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {
-        if (dtype.bits() != 32) {
-            return 0;
-        }
-        int whole = (int) (rows / 4 * 4);
-        Matrix given = new Matrix(from, 4 * source, 4 * inner.from());
-        Matrix wanted = new Matrix(to, 4 * target, 4 * middle.to());
-        int done = MachineLoops.transpose((int) columns, whole, given, wanted, stream);
-        if (done > 0 && whole < rows) {
-            int left = (int) rows - whole;
-            long last = 4 * (target + whole * middle.to());
-            words(from, 4 * (source + whole), 4 * inner.from(), to, last, 4 * middle.to(), left, done);
-        }
-        return done;
+        int width = dtype.bytes();
+        Matrix given = new Matrix(from, width * source, width * inner.from());
+        Matrix wanted = new Matrix(to, width * target, width * middle.to());
+        return MachineLoops.transpose(width, (int) columns, (int) rows, given, wanted, stream);
     }
 
     /** What would be less than four beyond a tile belongs to it. */

@@ -11,6 +11,11 @@ abstract class ExponentialCode extends RowCode {
     private static final float[] POLYNOMIAL = {
         Exponential.E5, Exponential.E4, Exponential.E3, Exponential.E2, Exponential.E1
     };
+    /** 2^r for r in ±1/2 (our fit, within 1e-7; 1 at 0). */
+    private static final float[] BINARY = {
+        0.00132647261f, 0.00967151299f, 0.0555073358f, 0.240222424f, 0.693147004f, 1
+    };
+
     private static final int EXPONENT_SHIFT = 23;
     private static final int ONE_BITS = 127 << EXPONENT_SHIFT;
 
@@ -40,7 +45,14 @@ abstract class ExponentialCode extends RowCode {
     }
 
     /** e^v with instructions of AVX-512, which scale: v in vector 1; the result is vector 3 times 2 to vector 5. */
-    private void wideSplit(VectorAssembler wide) {
+    final void wideSplit(VectorAssembler wide) {
+        wideReduce(wide);
+        horner(3, 1, 1);
+        horner(3, 1, 1);
+    }
+
+    /** What e^v is without its first two terms: v in vector 1, which becomes r, the exponent in 5, (p - r) / r² in 3. */
+    final void wideReduce(VectorAssembler wide) {
         operate(Arithmetic.MULTIPLY, 5, 1, Exponential.LOG2_E);
         wide.round512(5, 5);
         add(1, 5, Exponential.LN2_HIGH);
@@ -49,14 +61,32 @@ abstract class ExponentialCode extends RowCode {
         for (int i = 1; i < POLYNOMIAL.length; i++) {
             horner(3, 1, POLYNOMIAL[i]);
         }
-        horner(3, 1, 1);
-        horner(3, 1, 1);
+    }
+
+    /**
+     * e^v for v of at most 0, by 2^t with t = v log2(e): vector 3 times 2 to vector 5. What rounding t loses is 2^-24 of
+     * v, so that small results have fewer digits than large ones.
+     */
+    private void boundedSplit(VectorAssembler wide) {
+        operate(Arithmetic.MULTIPLY, 1, 1, Exponential.LOG2_E);
+        wide.round512(5, 1);
+        operate(Arithmetic.SUBTRACT, 1, 1, 5);
+        set(3, BINARY[0]);
+        for (int i = 1; i < BINARY.length; i++) {
+            horner(3, 1, BINARY[i]);
+        }
     }
 
     /** The constants of {@link #shiftedExponential}. */
     final void keepExponential() {
         keep(POLYNOMIAL);
         keep(Exponential.LOG2_E, Exponential.LN2_HIGH, Exponential.LN2_LOW, 1, -110, 89);
+    }
+
+    /** The same for arguments of at most the shift. */
+    final void keepBoundedExponential() {
+        keep(BINARY);
+        keep(Exponential.LOG2_E, -110);
     }
 
     /**
@@ -73,7 +103,11 @@ abstract class ExponentialCode extends RowCode {
             atMost(1, 1, 89);
         }
         if (wide != null) {
-            wideSplit(wide);
+            if (bounded) {
+                boundedSplit(wide);
+            } else {
+                wideSplit(wide);
+            }
             wide.scale512(0, 3, 5);
             return;
         }
@@ -83,6 +117,56 @@ abstract class ExponentialCode extends RowCode {
         operate(Arithmetic.MULTIPLY, 0, 3, 4);
         operate(Arithmetic.ADD, 0, 0, 0);
         vectors.zeroWhereLess(0, 6, 11);
+    }
+
+    /** The constants of {@link #gelu}; vector 11 is one. */
+    final void keepGelu() {
+        keep(POLYNOMIAL);
+        keep(
+                Exponential.LOG2_E,
+                Exponential.ROUNDER,
+                Exponential.LN2_HIGH,
+                Exponential.LN2_LOW,
+                -0.5f,
+                15,
+                1,
+                0.5f);
+        keep(0.00415328005f, 0.183970973f, 0.102480799f, 1.20555723f, 0.0408814996f, 0.439286917f);
+        vectors.constant(11, Float.intBitsToFloat(0x7FFF_FFFF));
+    }
+
+    /** x (1 + erf(x / √2)) / 2 of vector 0, in place. */
+    final void gelu() {
+        operate(Arithmetic.AND, 6, 0, 11);
+        atMost(6, 6, 15); // a
+        operate(Arithmetic.MULTIPLY, 7, 6, 6); // s
+        operate(Arithmetic.MULTIPLY, 1, 7, -0.5f);
+        operate(Arithmetic.SUBTRACT, 2, 7, 7);
+        operate(Arithmetic.SUBTRACT, 2, 2, 7);
+        vectors.multiplyAdd(2, 6, 6);
+        operate(Arithmetic.MULTIPLY, 2, 2, -0.5f); // what rounding s left
+        split(64);
+        polynomial(1, 0.00415328005f, 0.0408814996f);
+        polynomial(2, 0.183970973f, 0.439286917f);
+        vectors.multiplyThenAdd(1, 7, 2);
+        operate(Arithmetic.MULTIPLY, 2, 6, 0.5f);
+        vectors.multiplyThenAdd(1, 7, 2); // above the line
+        polynomial(2, 0.102480799f, 0.471413672f);
+        add(2, 7, 0.0104106199f);
+        polynomial(5, 1.20555723f, 1.67645872f);
+        vectors.multiplyThenAdd(2, 7, 5);
+        horner(2, 6, 1); // below
+        operate(Arithmetic.DIVIDE, 1, 1, 2);
+        vectors.multiplyThenAdd(3, 1, 1);
+        operate(Arithmetic.MULTIPLY, 3, 3, 4);
+        atLeast(0, 0, -0f);
+        add(0, 3, -0x1p-64f);
+    }
+
+    /** to = a factor + addend. */
+    private void polynomial(int to, float factor, float addend) {
+        set(to, factor);
+        horner(to, 6, addend);
     }
 
     /** y = e^(x - shift), 0 where {@link #shiftedExponential} says; sums up y. */
@@ -117,52 +201,12 @@ abstract class ExponentialCode extends RowCode {
 
         @Override
         void begin() {
-            keep(POLYNOMIAL);
-            keep(
-                    Exponential.LOG2_E,
-                    Exponential.ROUNDER,
-                    Exponential.LN2_HIGH,
-                    Exponential.LN2_LOW,
-                    -0.5f,
-                    15,
-                    1,
-                    0.5f);
-            keep(0.00415328005f, 0.183970973f, 0.102480799f, 1.20555723f, 0.0408814996f, 0.439286917f);
-            vectors.constant(11, Float.intBitsToFloat(0x7FFF_FFFF));
+            keepGelu();
         }
 
         @Override
         void vector(boolean narrow) {
-            operate(Arithmetic.AND, 6, 0, 11);
-            atMost(6, 6, 15); // a
-            operate(Arithmetic.MULTIPLY, 7, 6, 6); // s
-            operate(Arithmetic.MULTIPLY, 1, 7, -0.5f);
-            operate(Arithmetic.SUBTRACT, 2, 7, 7);
-            operate(Arithmetic.SUBTRACT, 2, 2, 7);
-            vectors.multiplyAdd(2, 6, 6);
-            operate(Arithmetic.MULTIPLY, 2, 2, -0.5f); // what rounding s left
-            split(64);
-            polynomial(1, 0.00415328005f, 0.0408814996f);
-            polynomial(2, 0.183970973f, 0.439286917f);
-            vectors.multiplyThenAdd(1, 7, 2);
-            operate(Arithmetic.MULTIPLY, 2, 6, 0.5f);
-            vectors.multiplyThenAdd(1, 7, 2); // above the line
-            polynomial(2, 0.102480799f, 0.471413672f);
-            add(2, 7, 0.0104106199f);
-            polynomial(5, 1.20555723f, 1.67645872f);
-            vectors.multiplyThenAdd(2, 7, 5);
-            horner(2, 6, 1); // below
-            operate(Arithmetic.DIVIDE, 1, 1, 2);
-            vectors.multiplyThenAdd(3, 1, 1);
-            operate(Arithmetic.MULTIPLY, 3, 3, 4);
-            atLeast(0, 0, -0f);
-            add(0, 3, -0x1p-64f);
-        }
-
-        /** to = a factor + addend. */
-        private void polynomial(int to, float factor, float addend) {
-            set(to, factor);
-            horner(to, 6, addend);
+            gelu();
         }
     }
 }

@@ -15,13 +15,11 @@ public record MachineRows(
         CallableCode moments,
         CallableCode normalise,
         CallableCode normaliseStream,
-        CallableCode extremes,
+        RowFoldKernel folds,
         int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
-    private static final int NEGATIVE_INFINITY = key(Float.NEGATIVE_INFINITY);
-    private static final int POSITIVE_INFINITY = key(Float.POSITIVE_INFINITY);
 
     /** What a thread works with; not shared between threads. */
     public static final class Arguments {
@@ -52,7 +50,7 @@ public record MachineRows(
                 CallableCode.of(new NormCode.Moments(lanes).make()),
                 CallableCode.of(new NormCode.Normalise(lanes, false).make()),
                 CallableCode.of(new NormCode.Normalise(lanes, true).make()),
-                CallableCode.of(new ExtremesCode(lanes).make()),
+                RowFoldKernel.make(lanes),
                 lanes);
     }
 
@@ -100,43 +98,28 @@ public record MachineRows(
 
     /** The largest, NaN where there is one. */
     public float largest(Place x, int n, Arguments arguments) {
-        int key = Integer.MIN_VALUE;
-        int least = Integer.MAX_VALUE;
-        int whole = extremes(x, n, arguments);
-        for (int lane = 0; lane < lanes && whole > 0; lane++) {
-            key = Math.max(key, arguments.memory.get(INT, RowCode.SUMS + 4L * lane));
-            least = Math.min(least, arguments.memory.get(INT, RowCode.SUMS + 64 + 4L * lane));
-        }
-        float most = whole == 0 ? Float.NEGATIVE_INFINITY : least < NEGATIVE_INFINITY ? Float.NaN : value(key);
-        for (int i = whole; i < n; i++) {
-            most = Math.max(most, x.memory().get(FLOAT, x.offset() + 4L * i));
-        }
-        return most;
+        return extreme(true, x, n, arguments);
     }
 
     /** The smallest, NaN where there is one. */
     public float smallest(Place x, int n, Arguments arguments) {
-        int key = Integer.MAX_VALUE;
-        int most = Integer.MIN_VALUE;
-        int whole = extremes(x, n, arguments);
-        for (int lane = 0; lane < lanes && whole > 0; lane++) {
-            key = Math.min(key, arguments.memory.get(INT, RowCode.SUMS + 64 + 4L * lane));
-            most = Math.max(most, arguments.memory.get(INT, RowCode.SUMS + 4L * lane));
-        }
-        float least = whole == 0 ? Float.POSITIVE_INFINITY : most > POSITIVE_INFINITY ? Float.NaN : value(key);
-        for (int i = whole; i < n; i++) {
-            least = Math.min(least, x.memory().get(FLOAT, x.offset() + 4L * i));
-        }
-        return least;
+        return extreme(false, x, n, arguments);
     }
 
-    /** How many elements were looked at. */
-    private int extremes(Place x, int n, Arguments arguments) {
-        int whole = Math.max(n, 0) / lanes * lanes;
-        if (whole > 0) {
-            call(extremes, x, Place.NONE, whole, Place.NONE, Place.NONE, arguments);
+    private float extreme(boolean largest, Place x, int n, Arguments arguments) {
+        if (n >= lanes) {
+            MemorySegment memory = arguments.memory;
+            folds.extremes(1, n, x.matrix(), new Place(memory, RowCode.SUMS + 64), memory);
+            int most = memory.get(INT, RowCode.SUMS + 64);
+            int least = memory.get(INT, RowCode.SUMS + 68);
+            return largest ? RowFoldKernel.largest(most, least) : RowFoldKernel.smallest(most, least);
         }
-        return whole;
+        float found = largest ? Float.NEGATIVE_INFINITY : Float.POSITIVE_INFINITY;
+        for (int i = 0; i < n; i++) {
+            float value = x.memory().get(FLOAT, x.offset() + 4L * i);
+            found = largest ? Math.max(found, value) : Math.min(found, value);
+        }
+        return found;
     }
 
     /** Bits of a float as an integer that compares as floats do. */
@@ -145,7 +128,8 @@ public record MachineRows(
         return bits ^ bits >> 31 & Integer.MAX_VALUE;
     }
 
-    private static float value(int key) {
+    /** The float of a {@link #key}. */
+    static float value(int key) {
         return Float.intBitsToFloat(key ^ key >> 31 & Integer.MAX_VALUE);
     }
 

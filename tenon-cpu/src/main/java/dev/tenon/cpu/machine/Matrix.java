@@ -26,11 +26,16 @@ public record Matrix(MemorySegment memory, long offset, long stride) {
         return bytes % vector == 0 && stride % vector == 0 && (memory.address() + offset) % vector == 0;
     }
 
-    /** That so many rows of so many bytes lie within the memory. */
-    void check(long rows, long bytes) {
+    /** Whether so many rows of so many bytes lie within the memory. */
+    boolean holds(long rows, long bytes) {
         long room = memory.byteSize() - bytes; // for the rows before the last
         boolean fits = offset >= 0 && stride >= 0 && room >= offset;
-        if (!fits || (rows > 1 && stride > (room - offset) / (rows - 1))) {
+        return fits && (rows <= 1 || stride <= (room - offset) / (rows - 1));
+    }
+
+    /** That they do. */
+    void check(long rows, long bytes) {
+        if (!holds(rows, bytes)) {
             throw new IndexOutOfBoundsException(rows + " rows of " + bytes + " bytes, " + stride + " apart from byte "
                     + offset + ", are not within " + memory.byteSize() + " bytes");
         }

@@ -53,7 +53,7 @@ final class SoftmaxCode extends ExponentialCode {
 
     @Override
     void begin() {
-        keepExponential();
+        keepBoundedExponential();
         vectors.constant(11, Exponential.LOW);
     }
 

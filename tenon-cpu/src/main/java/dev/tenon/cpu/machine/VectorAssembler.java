@@ -31,11 +31,18 @@ final class VectorAssembler extends Assembler {
         MINIMUM(0x5D, false),
         DIVIDE(0x5E, false),
         MAXIMUM(0x5F, false),
+        /** In each quarter: bytes of the two in turn, of their first halves or their second ones; 16 bits likewise. */
+        LOW_BYTES(0x60, true),
+        LOW_WORDS(0x61, true),
+        HIGH_BYTES(0x68, true),
+        HIGH_WORDS(0x69, true),
         /** Of the bits. */
         AND(0xDB, true),
         XOR(0xEF, true),
         /** Of 32-bit integers. */
         ADD_INTEGERS(0xFE, true),
+        /** All bits where the first is greater; a mask with 512 bits. */
+        GREATER(0x66, true),
         MINIMUM_INTEGERS(MAP_0F38, 0x39, true),
         MAXIMUM_INTEGERS(MAP_0F38, 0x3D, true);
 
@@ -310,7 +317,12 @@ final class VectorAssembler extends Assembler {
 
     /** Zero in the lanes that the mask has not. */
     void keep512(int to, int mask, int from) {
-        evexPrefix(MAP_0F, NONE, to, 0, from >> 4 & 1, from >> 3 & 1, 0x80 | mask);
+        merge512(to, 0x80 | mask, from);
+    }
+
+    /** The lanes of the mask; the others stay. */
+    void merge512(int to, int mask, int from) {
+        evexPrefix(MAP_0F, NONE, to, 0, from >> 4 & 1, from >> 3 & 1, mask);
         code.write(0x28);
         code.write(0xC0 | (to & 7) << 3 | from & 7);
     }

@@ -40,8 +40,11 @@ public final class CpuNormLowering {
         if (inner == 1 && few && x.dtype() != DType.F64) {
             return new LongSoftmaxStep(x.dtype(), outer, size, log, input, output);
         }
-        return inner == 1
-                ? new SoftmaxStep(x.dtype(), outer, size, log, input, output)
+        if (inner == 1) {
+            return new SoftmaxStep(x.dtype(), outer, size, log, input, output);
+        }
+        return x.dtype() == DType.F64
+                ? new DoubleSoftmaxStep(outer, size, inner, log, input, output)
                 : new ColumnSoftmaxStep(x.dtype(), outer, size, inner, log, input, output);
     }
 

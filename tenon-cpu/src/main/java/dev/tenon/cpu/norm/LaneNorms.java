@@ -4,25 +4,25 @@ import dev.tenon.cpu.loops.Convert;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** The normalisations of one lane of f64: {@code size} elements from element {@code first} on, {@code stride} apart. */
+/** The normalisations of one lane of f64: {@code size} elements from element {@code first} on. */
 final class LaneNorms {
     private static final ValueLayout.OfDouble F64 = Convert.F64;
 
     private LaneNorms() {}
 
-    static void softmax(MemorySegment x, MemorySegment y, long first, long stride, long size, boolean log) {
+    static void softmax(MemorySegment x, MemorySegment y, long first, long size, boolean log) {
         double max = Double.NEGATIVE_INFINITY;
         for (long i = 0; i < size; i++) {
-            max = Math.max(max, x.get(F64, 8 * (first + i * stride)));
+            max = Math.max(max, x.get(F64, 8 * (first + i)));
         }
         double sum = 0;
         for (long i = 0; i < size; i++) {
-            sum += Math.exp(x.get(F64, 8 * (first + i * stride)) - max);
+            sum += Math.exp(x.get(F64, 8 * (first + i)) - max);
         }
         double logSum = Math.log(sum);
         for (long i = 0; i < size; i++) {
-            double difference = x.get(F64, 8 * (first + i * stride)) - max;
-            y.set(F64, 8 * (first + i * stride), log ? difference - logSum : Math.exp(difference) / sum);
+            double difference = x.get(F64, 8 * (first + i)) - max;
+            y.set(F64, 8 * (first + i), log ? difference - logSum : Math.exp(difference) / sum);
         }
     }
 

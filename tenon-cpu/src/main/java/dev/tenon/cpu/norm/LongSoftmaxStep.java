@@ -2,6 +2,9 @@ package dev.tenon.cpu.norm;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cpu.columns.ColumnLoops;
+import dev.tenon.cpu.columns.ExpTotals;
+import dev.tenon.cpu.columns.RowTotals;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.StridedCopy;
@@ -10,15 +13,16 @@ import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.SoftmaxKernel;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
+import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
  * Softmax or its logarithm over few rows so long that all workers share each: chunks that stay in a cache give their
- * largest element and their sum of exponentials against it, which the result keeps where it is f32; then every chunk
- * is scaled, or written, by what all of them have in common. Results that are too large for the caches go past them.
- * Chunks and their order do not depend on the number of workers, and so results do not.
+ * largest element and their sum of exponentials against it; then every chunk is written from what all of them have in
+ * common, the last first, for that is in a cache yet. Results that are too large for the caches go past them. Chunks
+ * and their order do not depend on the number of workers, and so results do not.
  */
 final class LongSoftmaxStep implements CpuStep {
     /** Longer rows are shared where they are few: up to here each stays in a cache. */
@@ -28,11 +32,7 @@ final class LongSoftmaxStep implements CpuStep {
     static final long MOST_ROWS = 8;
 
     private static final int BLOCK = FloatRows.BLOCK;
-    private static final long CHUNK = 16L * BLOCK;
-    private static final long X_AT = SoftmaxBlocks.X_AT;
-    private static final long Y_AT = SoftmaxBlocks.Y_AT;
-    /** Of each chunk the sum and, behind it, the largest element; in the workspace of the first worker. */
-    private static final long FOUND_AT = SoftmaxBlocks.BYTES;
+    private static final int CHUNK = RowTotals.MOST;
 
     private static final long FOUND_BYTES = 16;
 
@@ -43,9 +43,13 @@ final class LongSoftmaxStep implements CpuStep {
     private final SoftmaxBlocks blocks;
     private final int input;
     private final int output;
-    private final boolean kept;
     private final boolean stream;
     private final long chunks;
+    private final RowTotals totals;
+    /** Of each chunk the sum and, behind it, the largest element; in the workspace of the first worker. */
+    private final long foundAt;
+
+    private final long workspaceBytes;
     private final RangeTask search = this::search;
     private final RangeTask finish = this::finish;
 
@@ -59,8 +63,12 @@ final class LongSoftmaxStep implements CpuStep {
         this.input = input;
         this.output = output;
         this.stream = SizeMath.product("softmax", rows, size, dtype.bytes()) >= StridedCopy.STREAM_BYTES;
-        this.kept = dtype == DType.F32 && !log;
         this.chunks = Math.ceilDiv(size, CHUNK);
+        Layout layout = new Layout();
+        layout.take(SoftmaxBlocks.BYTES);
+        this.totals = new RowTotals(dtype, layout);
+        this.foundAt = layout.take(SizeMath.product("softmax", FOUND_BYTES, chunks));
+        this.workspaceBytes = layout.bytes();
     }
 
     @Override
@@ -73,71 +81,80 @@ final class LongSoftmaxStep implements CpuStep {
     }
 
     private void search(CpuFrame frame, long from, long to, int worker) {
-        Loops loops = Loops.current();
         MemorySegment x = frame.at(input);
         MemorySegment workspace = frame.workspace(worker);
         MemorySegment found = frame.workspace(0);
         long first = frame.group()[0] * size;
         for (long chunk = from; chunk < to; chunk++) {
-            long end = Math.min(size, (chunk + 1) * CHUNK);
-            float max = Float.NEGATIVE_INFINITY;
-            for (long at = chunk * CHUNK; at < end; at += BLOCK) {
-                int n = (int) Math.min(BLOCK, end - at);
-                MemorySegment block = FloatRows.segment(dtype, x, first + at, n, workspace, X_AT);
-                max = Math.max(max, loops.max(block, FloatRows.offset(dtype, first + at, X_AT), n));
+            int count = (int) Math.min(size - chunk * CHUNK, CHUNK);
+            if (ColumnLoops.takes(x, frame.at(output))) {
+                totals.find(x, first + chunk * CHUNK, count, workspace);
+                found.set(ValueLayout.JAVA_DOUBLE, foundAt + FOUND_BYTES * chunk, totals.sum(workspace));
+                found.set(ValueLayout.JAVA_FLOAT, foundAt + FOUND_BYTES * chunk + 8, totals.most(workspace));
+            } else {
+                find(x, first + chunk * CHUNK, count, workspace, found, foundAt + FOUND_BYTES * chunk);
             }
-            double sum = 0;
-            for (long at = chunk * CHUNK; at < end; at += BLOCK) {
-                int n = (int) Math.min(BLOCK, end - at);
-                sum += kept
-                        ? blocks.keptExponentials(loops, x, frame.at(output), first + at, n, max, stream)
-                        : blocks.exponentials(loops, x, first + at, n, max, workspace);
-            }
-            found.set(ValueLayout.JAVA_DOUBLE, FOUND_AT + FOUND_BYTES * chunk, sum);
-            found.set(ValueLayout.JAVA_FLOAT, FOUND_AT + FOUND_BYTES * chunk + 8, max);
         }
+    }
+
+    /** By loops in Java. */
+    private void find(MemorySegment x, long first, int count, MemorySegment workspace, MemorySegment found, long at) {
+        Loops loops = Loops.current();
+        float max = ExpTotals.LEAST;
+        for (int done = 0; done < count; done += BLOCK) {
+            int n = Math.min(BLOCK, count - done);
+            MemorySegment block = FloatRows.segment(dtype, x, first + done, n, workspace, SoftmaxBlocks.X_AT);
+            max = Math.max(max, loops.max(block, FloatRows.offset(dtype, first + done, SoftmaxBlocks.X_AT), n));
+        }
+        double sum = 0;
+        for (int done = 0; done < count; done += BLOCK) {
+            sum += blocks.exponentials(loops, x, first + done, Math.min(BLOCK, count - done), max, workspace);
+        }
+        found.set(ValueLayout.JAVA_DOUBLE, at, sum);
+        found.set(ValueLayout.JAVA_FLOAT, at + 8, max);
     }
 
     private void finish(CpuFrame frame, long from, long to, int worker) {
         MemorySegment found = frame.workspace(0);
-        float max = Float.NEGATIVE_INFINITY;
-        for (long chunk = 0; chunk < chunks; chunk++) {
-            max = Math.max(max, found.get(ValueLayout.JAVA_FLOAT, FOUND_AT + FOUND_BYTES * chunk + 8));
-        }
+        float max = ExpTotals.LEAST;
         double sum = 0;
         for (long chunk = 0; chunk < chunks; chunk++) {
-            float own = found.get(ValueLayout.JAVA_FLOAT, FOUND_AT + FOUND_BYTES * chunk + 8);
-            if (own == max || own != Float.NEGATIVE_INFINITY) { // else its sum is NaN, and it adds nothing
-                sum += found.get(ValueLayout.JAVA_DOUBLE, FOUND_AT + FOUND_BYTES * chunk)
-                        * Math.exp((double) own - (own == max ? own : max));
-            }
+            float own = found.get(ValueLayout.JAVA_FLOAT, foundAt + FOUND_BYTES * chunk + 8);
+            sum = ExpTotals.joined(max, sum, own, found.get(ValueLayout.JAVA_DOUBLE, foundAt + FOUND_BYTES * chunk));
+            max = Math.max(max, own);
         }
-        for (long chunk = from; chunk < to; chunk++) {
-            float own = found.get(ValueLayout.JAVA_FLOAT, FOUND_AT + FOUND_BYTES * chunk + 8);
-            float factor = (float) ((own == max ? 1 : Math.exp((double) own - max)) / sum);
-            finish(frame, chunk, kept ? factor : (float) (1 / sum), max, log ? (float) -Math.log(sum) : 0, worker);
-        }
-    }
-
-    /** @param factor of what is kept, or else of the exponentials against the row's largest element */
-    private void finish(CpuFrame frame, long chunk, float factor, float max, float minusLog, int worker) {
-        Loops loops = Loops.current();
+        float factor = (float) (log ? Math.log(sum) : 1 / sum);
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
         MemorySegment workspace = frame.workspace(worker);
-        long end = Math.min(size, (chunk + 1) * CHUNK);
-        long first = frame.group()[0] * size;
-        for (long at = chunk * CHUNK; at < end; at += BLOCK) {
-            int n = (int) Math.min(BLOCK, end - at);
+        boolean machine = ColumnLoops.takes(x, y);
+        if (machine) {
+            totals.spread(max, factor, workspace);
+        }
+        for (long i = from; i < to; i++) {
+            long chunk = chunks - 1 - i;
+            long first = frame.group()[0] * size + chunk * CHUNK;
+            int count = (int) Math.min(size - chunk * CHUNK, CHUNK);
+            if (machine) {
+                totals.write(x, y, first, count, log, stream, workspace);
+            } else {
+                write(x, y, first, count, max, factor, workspace);
+            }
+        }
+    }
+
+    /** By loops in Java. */
+    private void write(
+            MemorySegment x, MemorySegment y, long first, int count, float max, float factor, MemorySegment workspace) {
+        Loops loops = Loops.current();
+        for (int at = 0; at < count; at += BLOCK) {
+            int n = Math.min(BLOCK, count - at);
             if (log) {
-                blocks.logarithms(loops, x, y, first + at, n, new NormFactors(max, 1, minusLog), stream, workspace);
-            } else if (kept && factor == 0) {
-                loops.fill(y, 4 * (first + at), 0, n); // what is kept is NaN where the chunk is -infinity alone
-            } else if (kept) {
-                blocks.scaled(loops, new Place(y, 4 * (first + at)), y, first + at, n, factor, stream);
+                blocks.logarithms(loops, x, y, first + at, n, new NormFactors(max, 1, -factor), stream, workspace);
             } else {
                 blocks.exponentials(loops, x, first + at, n, max, workspace);
-                blocks.scaled(loops, new Place(workspace, Y_AT), y, first + at, n, factor, stream);
+                Place exponentials = new Place(workspace, SoftmaxBlocks.Y_AT);
+                blocks.scaled(loops, exponentials, y, first + at, n, factor, stream);
             }
         }
     }
@@ -149,6 +166,6 @@ final class LongSoftmaxStep implements CpuStep {
 
     @Override
     public long workspaceBytes() {
-        return SizeMath.sum("softmax", FOUND_AT, SizeMath.product("softmax", FOUND_BYTES, chunks));
+        return workspaceBytes;
     }
 }

@@ -56,18 +56,6 @@ record SoftmaxBlocks(DType dtype) {
     }
 
     /**
-     * Exponentials of f32 against the row's largest element, to the result. @return their sum
-     *
-     * @param stream whether the result is too large for the caches
-     */
-    double keptExponentials(
-            Loops loops, MemorySegment x, MemorySegment y, long from, int n, float max, boolean stream) {
-        return stream
-                ? loops.expSumStreaming(x, 4 * from, max, y, 4 * from, n)
-                : loops.expSum(x, 4 * from, max, y, 4 * from, n);
-    }
-
-    /**
      * Exponentials times a factor, to the result.
      *
      * @param exponentials where they are as f32, which may be the result itself

@@ -2,6 +2,9 @@ package dev.tenon.cpu.norm;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cpu.columns.ColumnLoops;
+import dev.tenon.cpu.columns.ExpTotals;
+import dev.tenon.cpu.columns.RowTotals;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.StridedCopy;
@@ -11,6 +14,7 @@ import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.SoftmaxKernel;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
+import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
 
@@ -32,6 +36,8 @@ final class SoftmaxStep implements CpuStep, RangeTask {
     private final SoftmaxBlocks blocks;
     private final int input;
     private final int output;
+    private final RowTotals totals;
+    private final long workspaceBytes;
 
     SoftmaxStep(DType dtype, long rows, long size, boolean log, int input, int output) {
         this.dtype = dtype;
@@ -40,6 +46,10 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         this.log = log;
         this.stream = SizeMath.product("softmax", rows, size, dtype.bytes()) >= StridedCopy.STREAM_BYTES;
         this.blocks = new SoftmaxBlocks(dtype);
+        Layout layout = new Layout();
+        layout.take(isTogether() ? Math.max(4 * size, SoftmaxBlocks.BYTES) : SoftmaxBlocks.BYTES);
+        this.totals = new RowTotals(dtype, layout);
+        this.workspaceBytes = layout.bytes();
         this.input = input;
         this.output = output;
     }
@@ -55,6 +65,7 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
         MemorySegment workspace = frame.workspace(worker);
+        boolean machine = ColumnLoops.takes(x, y);
         if (isTogether()) {
             for (long row = from; row < to; row += MOST_ROWS) {
                 together(frame, row, (int) Math.min(to - row, MOST_ROWS), worker);
@@ -63,7 +74,9 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         }
         for (long row = from; row < to; row++) {
             if (dtype == DType.F64) {
-                LaneNorms.softmax(x, y, row * size, 1, size, log);
+                LaneNorms.softmax(x, y, row * size, size, log);
+            } else if (machine && size > BLOCK) {
+                longRow(x, y, row * size, workspace);
             } else {
                 row(loops, x, y, row * size, workspace);
             }
@@ -85,6 +98,25 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         SoftmaxKernel.Form form = new SoftmaxKernel.Form(count, (int) size, 1, false, past);
         Matrix work = past ? new Matrix(frame.workspace(worker), X_AT, 0) : result;
         Loops.current().softmax(form, new Matrix(frame.at(input), from * bytes, bytes), Matrix.NONE, work, result);
+    }
+
+    /** A row that is read twice, the end of it first the second time. */
+    private void longRow(MemorySegment x, MemorySegment y, long first, MemorySegment workspace) {
+        float most = ExpTotals.LEAST;
+        double sum = 0;
+        for (long at = 0; at < size; at += RowTotals.MOST) {
+            totals.find(x, first + at, (int) Math.min(size - at, RowTotals.MOST), workspace);
+            float own = totals.most(workspace);
+            sum = ExpTotals.joined(most, sum, own, totals.sum(workspace));
+            most = Math.max(most, own);
+        }
+        totals.spread(most, (float) (log ? Math.log(sum) : 1 / sum), workspace);
+        long at = size;
+        while (at > 0) {
+            long count = at % RowTotals.MOST == 0 ? RowTotals.MOST : at % RowTotals.MOST;
+            at -= count;
+            totals.write(x, y, first + at, count, log, stream, workspace);
+        }
     }
 
     private void row(Loops loops, MemorySegment x, MemorySegment y, long first, MemorySegment workspace) {
@@ -127,6 +159,6 @@ final class SoftmaxStep implements CpuStep, RangeTask {
 
     @Override
     public long workspaceBytes() {
-        return isTogether() ? Math.max(4 * size, 4) : 2 * FloatRows.BLOCK_BYTES;
+        return workspaceBytes;
     }
 }

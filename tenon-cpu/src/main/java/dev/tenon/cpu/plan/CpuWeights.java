@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -84,6 +85,7 @@ public final class CpuWeights implements Device.Constants {
     }
 
     private final LedgerMemory memory;
+    private final MappedConstants mapped = new MappedConstants();
     private final Map<Key, Form> made = new HashMap<>();
     /**
      * By address of the data: the longest copy. A plan for a shorter sequence reads the first rows of a table's copy
@@ -224,10 +226,11 @@ public final class CpuWeights implements Device.Constants {
                 "constant " + key.data().type() + " as " + key.layout());
         try {
             Filling filling = null;
+            Consumer<MemorySegment> fill = prepared.fill().andThen(_ -> mapped.forget(key.data()));
             if (aside(key, prepared)) {
-                filling = Filling.start(prepared.fill(), piece.segment());
+                filling = Filling.start(fill, piece.segment());
             } else {
-                prepared.fill().accept(piece.segment());
+                fill.accept(piece.segment());
             }
             Form form = new Form(key, piece, filling);
             made.put(key, form);

@@ -7,19 +7,18 @@ import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cpu.columns.ColumnLoops;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
-import dev.tenon.cpu.loops.MachineLoops;
-import dev.tenon.cpu.machine.BlendTaps;
 import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.machine.RowFoldKernel;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Reductions of f32 and short floats over axes that are not the last: many results at once, sums in double. Short rows
@@ -30,7 +29,7 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
     private static final int COLUMNS = 1024;
 
     /** Rows that machine code sums in f32 before they are added in double. */
-    private static final int SUMMED = 16;
+    private static final int SUMMED = 128;
 
     /** Elements of a chunk of rows, and the most chunks. */
     private static final long CHUNK = 1 << 18;
@@ -53,8 +52,8 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
     private final long tilesPerRow;
     /** Rows that are taken as one. */
     private final int together;
-    /** {@link #SUMMED} such rows, or null where they are not summed by machine code. */
-    private final @Nullable BlendTaps taps;
+    /** Whether machine code sums rows where it runs. */
+    private final boolean summed;
 
     private final long chunks;
     private final long xAt;
@@ -82,7 +81,8 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         this.count = reduced.elements();
         this.tilesPerRow = Math.ceilDiv(kept.inner(), COLUMNS);
         this.together = together(kept, reduced);
-        this.taps = taps();
+        boolean sums = fn == ReduceFn.SUM || fn == ReduceFn.MEAN || fn == ReduceFn.LOG_SUM;
+        this.summed = sums && dtype == DType.F32 && reduced.isSingle();
         long columns = Math.min(COLUMNS, kept.inner());
         boolean cut = tiles() < MANY_TILES && fn != ReduceFn.LOG_SUM_EXP;
         this.chunks = cut ? Math.clamp(count / Math.ceilDiv(CHUNK, columns), 1, MOST_CHUNKS) : 1;
@@ -99,21 +99,6 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
     static int together(CpuReductionLowering.Walk kept, CpuReductionLowering.Walk reduced) {
         boolean joined = kept.innerStride() == 1 && reduced.isSingle() && reduced.innerStride() == kept.inner();
         return joined ? (int) Math.clamp(COLUMNS / kept.inner(), 1, Math.max(1, reduced.elements())) : 1;
-    }
-
-    private @Nullable BlendTaps taps() {
-        boolean sums = fn == ReduceFn.SUM || fn == ReduceFn.MEAN || fn == ReduceFn.LOG_SUM;
-        if (!sums || dtype != DType.F32 || !reduced.isSingle() || !MachineLoops.available()) {
-            return null;
-        }
-        int[] rows = new int[SUMMED];
-        float[] ones = new float[SUMMED];
-        for (int row = 0; row < SUMMED; row++) {
-            rows[row] = row;
-            ones[row] = 1;
-        }
-        long stride = SizeMath.product("reduce", 4, reduced.innerStride(), together);
-        return new BlendTaps(new int[] {0, SUMMED}, rows, ones, stride);
     }
 
     private long tiles() {
@@ -187,28 +172,64 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         int wide = n * together;
         long whole = from + (to - from) / together * together;
         if (isExtreme() || fn == ReduceFn.LOG_SUM_EXP) {
-            BinaryFn pick = fn == ReduceFn.MIN ? BinaryFn.MIN : BinaryFn.MAX;
-            loops.fill(workspace, bestAt, (float) Fold.start(fn == ReduceFn.MIN ? ReduceFn.MIN : ReduceFn.MAX), wide);
-            for (long i = from; i < to; i += i < whole ? together : 1) {
-                long first = base + reduced.at(i);
-                int count = i < whole ? wide : n;
-                MemorySegment row = FloatRows.segment(dtype, x, first, count, workspace, xAt);
-                long offset = FloatRows.offset(dtype, first, xAt);
-                loops.binary(pick, workspace, bestAt, row, offset, workspace, bestAt, count);
-            }
-            for (int done = n; done < wide; done += n) {
-                loops.binary(pick, workspace, bestAt, workspace, bestAt + 4L * done, workspace, bestAt, n);
-            }
-            for (int done = n; done < wide; done += n) { // as many columns as the sums have
-                MemorySegment.copy(workspace, bestAt, workspace, bestAt + 4L * done, 4L * n);
-            }
+            extremes(loops, x, base, n, from, to, workspace);
         }
         if (!isExtreme()) {
-            join(loops, x, base, n, from, to, taps, workspace);
-            if (taps != null && !areFinite(workspace, n)) {
-                join(loops, x, base, n, from, to, null, workspace); // sums in f32 overflow where those in double do not
+            join(loops, x, base, n, from, to, summed, workspace);
+            if (summed && !areFinite(workspace, n)) {
+                join(loops, x, base, n, from, to, false, workspace); // sums in f32 overflow where those in double do not
             }
         }
+    }
+
+    private void extremes(Loops loops, MemorySegment x, long base, int n, long from, long to, MemorySegment workspace) {
+        int wide = n * together;
+        long whole = from + (to - from) / together * together;
+        BinaryFn pick = fn == ReduceFn.MIN ? BinaryFn.MIN : BinaryFn.MAX;
+        loops.fill(workspace, bestAt, (float) Fold.start(fn == ReduceFn.MIN ? ReduceFn.MIN : ReduceFn.MAX), wide);
+        for (long i = isFound(x, base, from, whole, wide, workspace) ? whole : from;
+                i < to;
+                i += i < whole ? together : 1) {
+            long first = base + reduced.at(i);
+            int count = i < whole ? wide : n;
+            MemorySegment row = FloatRows.segment(dtype, x, first, count, workspace, xAt);
+            long offset = FloatRows.offset(dtype, first, xAt);
+            loops.binary(pick, workspace, bestAt, row, offset, workspace, bestAt, count);
+        }
+        for (int done = n; done < wide; done++) {
+            float known = workspace.get(Loops.F32, bestAt + 4L * (done % n));
+            float next = workspace.get(Loops.F32, bestAt + 4L * done);
+            float best = fn == ReduceFn.MIN ? Math.min(known, next) : Math.max(known, next);
+            workspace.set(Loops.F32, bestAt + 4L * (done % n), best);
+        }
+        for (int done = n; done < wide; done++) { // as many columns as the sums have
+            workspace.set(Loops.F32, bestAt + 4L * done, workspace.get(Loops.F32, bestAt + 4L * (done % n)));
+        }
+    }
+
+    /** Whether machine code has found the extremes of whole rows. */
+    private boolean isFound(MemorySegment x, long base, long from, long whole, int wide, MemorySegment workspace) {
+        if (dtype != DType.F32 || !reduced.isSingle() || whole - from > Integer.MAX_VALUE) {
+            return false;
+        }
+        for (int j = 0; j < wide; j++) {
+            workspace.set(Convert.I32, xAt + 4L * j, Integer.MIN_VALUE);
+            workspace.set(Convert.I32, yAt + 4L * j, Integer.MAX_VALUE);
+        }
+        int rows = (int) ((whole - from) / together);
+        Matrix all = new Matrix(x, 4 * (base + reduced.at(from)), 4 * reduced.innerStride() * together);
+        if (!ColumnLoops.extremes(rows, wide, all, new Place(workspace, xAt), new Place(workspace, yAt))) {
+            return false;
+        }
+        for (int j = 0; j < wide && rows > 0; j++) {
+            int most = workspace.get(Convert.I32, xAt + 4L * j);
+            int least = workspace.get(Convert.I32, yAt + 4L * j);
+            float found = fn == ReduceFn.MIN
+                    ? RowFoldKernel.smallest(most, least)
+                    : RowFoldKernel.largest(most, least);
+            workspace.set(Loops.F32, bestAt + 4L * j, found);
+        }
+        return true;
     }
 
     private boolean areFinite(MemorySegment workspace, int n) {
@@ -226,7 +247,7 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
             int n,
             long from,
             long to,
-            @Nullable BlendTaps sums,
+            boolean machine,
             MemorySegment workspace) {
         int wide = n * together;
         long whole = from + (to - from) / together * together;
@@ -234,13 +255,15 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
             workspace.set(Convert.F64, sumAt + 8L * j, Fold.start(fn));
         }
         long i = from;
-        Matrix summed = new Matrix(workspace, yAt, 0);
-        while (sums != null && i + (long) SUMMED * together <= whole) {
-            if (!MachineLoops.blend(sums, wide, new Place(x, 4 * (base + reduced.at(i))), summed)) {
+        while (machine && i < whole) {
+            int rows = (int) Math.min(SUMMED, (whole - i) / together);
+            Matrix all = new Matrix(x, 4 * (base + reduced.at(i)), 4 * reduced.innerStride() * together);
+            workspace.asSlice(yAt, 4L * wide).fill((byte) 0);
+            if (!ColumnLoops.addSums(rows, wide, all, new Place(workspace, yAt))) {
                 break;
             }
             loops.accumulate(workspace, yAt, workspace, sumAt, wide);
-            i += (long) SUMMED * together;
+            i += (long) rows * together;
         }
         for (; i < to; i += i < whole ? together : 1) {
             long first = base + reduced.at(i);

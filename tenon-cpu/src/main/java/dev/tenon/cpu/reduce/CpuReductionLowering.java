@@ -5,6 +5,7 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.cpu.loops.TileKind;
 import dev.tenon.cpu.step.CpuLoweringContext;
@@ -33,12 +34,23 @@ public final class CpuReductionLowering {
             if (reduced.innerStride() == 1 && reduced.inner() >= RUN) {
                 return new RowReduceStep(op.fn(), dtype, kept, reduced, input, output);
             }
+            long inner = kept.inner();
+            if (op.fn() == ReduceFn.LOG_SUM_EXP && kept.innerStride() == 1 && isMiddle(kept, reduced)) {
+                long outer = kept.elements() / Math.max(1, inner);
+                return new ColumnLogSumExpStep(dtype, outer, reduced.elements(), inner, input, output);
+            }
             boolean together = ColumnReduceStep.together(kept, reduced) > 1;
             if (kept.innerStride() == 1 && (kept.inner() >= COLUMNS || together)) {
                 return new ColumnReduceStep(op.fn(), dtype, kept, reduced, input, output);
             }
         }
         return new LaneReduceStep(op.fn(), dtype, kept, reduced, input, output);
+    }
+
+    /** Whether what is kept are slabs one behind the other, and what is reduced are their rows. */
+    private static boolean isMiddle(Walk kept, Walk reduced) {
+        long slab = SizeMath.product("reduce", kept.inner(), reduced.elements());
+        return reduced.isSingle() && reduced.innerStride() == kept.inner() && kept.outerStride(slab) == slab;
     }
 
     /** The axes that are reduced, or those that are kept, with the input's strides; neighbours in memory are one. */
@@ -80,6 +92,11 @@ public final class CpuReductionLowering {
                 product *= size;
             }
             return product;
+        }
+
+        /** From an inner run of axes to the next: -1 if there are more than two axes, what is given if there is one. */
+        long outerStride(long single) {
+            return sizes.length > 2 ? -1 : sizes.length < 2 ? single : strides[0];
         }
 
         boolean isSingle() {

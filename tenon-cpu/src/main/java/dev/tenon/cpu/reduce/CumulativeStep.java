@@ -4,6 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.reduction.Cumulative;
+import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
@@ -13,9 +14,15 @@ import java.lang.foreign.MemorySegment;
 
 /** Running sums and products of lanes; floats run in f64, each result rounded once. */
 final class CumulativeStep extends LoopStep {
+    /** Of a panel, and fewer that are worth a piece. */
+    private static final int COLUMNS = 1024;
+
+    private static final int LEAST_COLUMNS = 256;
+
     private final DType dtype;
     private final Lanes lanes;
     private final boolean sum;
+    private final boolean columns;
     private final boolean exclusive;
     private final boolean reverse;
     private final int input;
@@ -30,6 +37,7 @@ final class CumulativeStep extends LoopStep {
             case SUM -> true;
             case PROD -> false;
         };
+        this.columns = dtype == DType.F32 && lanes.stride > 1;
         this.exclusive = op.exclusive();
         this.reverse = op.reverse();
         this.input = context.slot(node.input(0));
@@ -45,6 +53,14 @@ final class CumulativeStep extends LoopStep {
     public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment source = frame.at(input);
         MemorySegment target = frame.at(output);
+        if (columns) {
+            for (long lane = from; lane < to; ) {
+                int n = (int) Math.min(Math.min(COLUMNS, to - lane), lanes.stride - lane % lanes.stride);
+                panel(source, target, lanes.first(lane, lanes.size), n, frame.workspace(worker));
+                lane += n;
+            }
+            return;
+        }
         for (long lane = from; lane < to; lane++) {
             long first = lanes.first(lane, lanes.size);
             long start = reverse ? first + (lanes.size - 1) * lanes.stride : first;
@@ -55,6 +71,33 @@ final class CumulativeStep extends LoopStep {
                 integers(source, target, start, step);
             }
         }
+    }
+
+    /** Lanes of f32 side by side, row by row. */
+    private void panel(MemorySegment source, MemorySegment target, long first, int n, MemorySegment totals) {
+        for (int j = 0; j < n; j++) {
+            totals.set(Convert.F64, 8L * j, sum ? 0 : 1);
+        }
+        for (long i = 0; i < lanes.size; i++) {
+            long row = 4 * (first + (reverse ? lanes.size - 1 - i : i) * lanes.stride);
+            for (int j = 0; j < n; j++) {
+                double total = totals.get(Convert.F64, 8L * j);
+                double value = source.get(Raw.F32, row + 4L * j);
+                double next = sum ? total + value : total * value;
+                target.set(Raw.F32, row + 4L * j, (float) (exclusive ? total : next));
+                totals.set(Convert.F64, 8L * j, next);
+            }
+        }
+    }
+
+    @Override
+    protected long leastUnits() {
+        return columns ? Math.min(lanes.stride, LEAST_COLUMNS) : 1;
+    }
+
+    @Override
+    public long workspaceBytes() {
+        return columns ? 8L * COLUMNS : 0;
     }
 
     private void floats(MemorySegment source, MemorySegment target, long start, long step) {

@@ -5,11 +5,19 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cpu.columns.ColumnLoops;
+import dev.tenon.cpu.columns.ExpTotals;
+import dev.tenon.cpu.columns.RowFolds;
+import dev.tenon.cpu.columns.RowTotals;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.machine.RowFoldKernel;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
+import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
 
@@ -29,6 +37,16 @@ final class RowReduceStep implements CpuStep, RangeTask {
 
     private static final long FOUND_AT = MAX_AT + 8;
 
+    /** Columns that a long run is summed as, and rows of them that are worth it. */
+    private static final int SPREAD = 1024;
+
+    private static final int LEAST_ROWS = 16;
+
+    /** Rows that are reduced in one call. */
+    private static final int MANY = 512;
+
+    private static final long PAIRS_AT = MAX_AT;
+
     private static final long CHUNK = 16L * BLOCK;
     /** Rows from which on workers share each, where they are few, and where they are not. */
     private static final long LONG = 4 * CHUNK;
@@ -44,7 +62,11 @@ final class RowReduceStep implements CpuStep, RangeTask {
     private final int output;
     private final long count;
     private final boolean shared;
+    private final boolean together;
+    private final RowTotals totals;
+    private final long workspaceBytes;
     private final RangeTask part = this::part;
+    private final RangeTask exponentials = this::exponentials;
 
     RowReduceStep(
             ReduceFn fn,
@@ -60,8 +82,13 @@ final class RowReduceStep implements CpuStep, RangeTask {
         this.input = input;
         this.output = output;
         this.count = reduced.elements();
+        this.together = dtype == DType.F32 && reduced.inner() == count && kept.isSingle();
         this.shared =
                 reduced.inner() == count && (count >= VERY_LONG || (count >= LONG && kept.elements() <= FEW_ROWS));
+        Layout layout = new Layout();
+        layout.take(shared ? FOUND_AT + 16 * chunks() : PAIRS_AT + (long) RowFoldKernel.PAIR * MANY);
+        totals = new RowTotals(dtype, layout);
+        workspaceBytes = layout.bytes();
     }
 
     @Override
@@ -69,6 +96,9 @@ final class RowReduceStep implements CpuStep, RangeTask {
         if (shared) {
             for (long i = 0; i < kept.elements(); i++) {
                 frame.group()[0] = kept.at(i);
+                if (fn == ReduceFn.LOG_SUM_EXP && shareExponentials(frame, i)) {
+                    continue;
+                }
                 double max = fn == ReduceFn.LOG_SUM_EXP ? share(frame, ReduceFn.MAX, 0) : 0;
                 double result = Double.isInfinite(max) ? max : Fold.finish(fn, share(frame, fn, max), count, max);
                 Elements.setDouble(dtype, frame.at(output), i, result);
@@ -84,19 +114,73 @@ final class RowReduceStep implements CpuStep, RangeTask {
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
         MemorySegment workspace = frame.workspace(worker);
-        for (long i = from; i < to; i++) {
-            long base = kept.at(i);
-            double max = 0;
-            double result;
-            if (fn == ReduceFn.LOG_SUM_EXP) {
-                max = fold(loops, ReduceFn.MAX, x, base, workspace, 0);
-                result = Double.isInfinite(max)
-                        ? max
-                        : Fold.finish(fn, fold(loops, fn, x, base, workspace, max), count, max);
-            } else {
-                result = Fold.finish(fn, fold(loops, fn, x, base, workspace, 0), count, 0);
+        if (together && RowFolds.takes(fn, count, x)) {
+            for (long i = from; i < to; i += MANY) {
+                many(frame, i, (int) Math.min(MANY, to - i), worker);
             }
-            Elements.setDouble(dtype, y, i, result);
+            return;
+        }
+        for (long i = from; i < to; i++) {
+            Elements.setDouble(dtype, y, i, row(loops, x, kept.at(i), workspace));
+        }
+    }
+
+    private double row(Loops loops, MemorySegment x, long base, MemorySegment workspace) {
+        if (fn != ReduceFn.LOG_SUM_EXP) {
+            return Fold.finish(fn, fold(loops, fn, x, base, workspace, 0), count, 0);
+        }
+        double max = fold(loops, ReduceFn.MAX, x, base, workspace, 0);
+        return Double.isInfinite(max) ? max : Fold.finish(fn, fold(loops, fn, x, base, workspace, max), count, max);
+    }
+
+    /** Rows that machine code reduces in one call; those without a finite sum again, one by one. */
+    private void many(CpuFrame frame, long from, int rows, int worker) {
+        MemorySegment x = frame.at(input);
+        MemorySegment workspace = frame.workspace(worker);
+        Matrix all = new Matrix(x, 4 * kept.at(from), 4 * kept.innerStride());
+        RowFolds.run(fn, rows, (int) count, all, new Place(workspace, PAIRS_AT));
+        for (int row = 0; row < rows; row++) {
+            long pair = PAIRS_AT + (long) RowFoldKernel.PAIR * row;
+            double value = RowFolds.value(fn, workspace, pair);
+            double result = value;
+            if (fn != ReduceFn.MAX && fn != ReduceFn.MIN) {
+                result = Double.isFinite(value)
+                        ? Fold.finish(fn, value, count, RowFolds.largest(workspace, pair))
+                        : row(Loops.current(), x, kept.at(from + row), workspace);
+            }
+            Elements.setDouble(dtype, frame.at(output), from + row, result);
+        }
+    }
+
+    /** The result of a shared row where its sum of exponentials is a number; returns whether it is. */
+    private boolean shareExponentials(CpuFrame frame, long row) {
+        if (!ColumnLoops.takes(frame.at(input), frame.workspace(0))) {
+            return false;
+        }
+        frame.parallel(exponentials, chunks(), 1);
+        MemorySegment found = frame.workspace(0);
+        float most = ExpTotals.LEAST;
+        double sum = 0;
+        for (long chunk = 0; chunk < chunks(); chunk++) {
+            float own = (float) found.get(Convert.F64, FOUND_AT + 16 * chunk);
+            sum = ExpTotals.joined(most, sum, own, found.get(Convert.F64, FOUND_AT + 16 * chunk + 8));
+            most = Math.max(most, own);
+        }
+        if (Double.isNaN(sum)) {
+            return false;
+        }
+        Elements.setDouble(dtype, frame.at(output), row, most + Math.log(sum));
+        return true;
+    }
+
+    private void exponentials(CpuFrame frame, long from, long to, int worker) {
+        MemorySegment found = frame.workspace(0);
+        MemorySegment workspace = frame.workspace(worker);
+        for (long chunk = from; chunk < to; chunk++) {
+            int n = (int) Math.min(CHUNK, count - chunk * CHUNK);
+            totals.find(frame.at(input), frame.group()[0] + chunk * CHUNK, n, workspace);
+            found.set(Convert.F64, FOUND_AT + 16 * chunk, totals.most(workspace));
+            found.set(Convert.F64, FOUND_AT + 16 * chunk + 8, totals.sum(workspace));
         }
     }
 
@@ -157,13 +241,36 @@ final class RowReduceStep implements CpuStep, RangeTask {
             MemorySegment workspace,
             double max) {
         double running = start;
-        for (long at = 0; at < size; at += BLOCK) {
+        long at = 0;
+        if (with == ReduceFn.SUM || with == ReduceFn.MEAN || with == ReduceFn.LOG_SUM) {
+            double sum = sum(loops, x, first, size, workspace);
+            if (Double.isFinite(sum)) {
+                running += sum;
+                at = size / SPREAD * SPREAD;
+            }
+        }
+        for (; at < size; at += BLOCK) {
             int n = (int) Math.min(BLOCK, size - at);
             MemorySegment block = FloatRows.segment(dtype, x, first + at, n, workspace, X_AT);
             long offset = FloatRows.offset(dtype, first + at, X_AT);
             running = foldBlock(loops, with, running, block, offset, n, workspace, max);
         }
         return running;
+    }
+
+    /**
+     * The sum of a run's whole {@link #SPREAD}s as columns of a few rows at once: pages are looked up side by side. Not
+     * finite where that is not done, or overflows in f32.
+     */
+    private double sum(Loops loops, MemorySegment x, long first, long size, MemorySegment workspace) {
+        int rows = (int) (Math.min(size, CHUNK) / SPREAD);
+        if (dtype != DType.F32 || rows < LEAST_ROWS || size > CHUNK) {
+            return rows == 0 ? 0 : Double.NaN;
+        }
+        workspace.asSlice(Y_AT, 4L * SPREAD).fill((byte) 0);
+        Matrix all = new Matrix(x, 4 * first, 4L * SPREAD);
+        boolean done = ColumnLoops.addSums(rows, SPREAD, all, new Place(workspace, Y_AT));
+        return done ? loops.sum(workspace, Y_AT, SPREAD) : Double.NaN;
     }
 
     private static double foldBlock(
@@ -205,6 +312,6 @@ final class RowReduceStep implements CpuStep, RangeTask {
 
     @Override
     public long workspaceBytes() {
-        return shared ? FOUND_AT + 8 * chunks() : MAX_AT;
+        return workspaceBytes;
     }
 }

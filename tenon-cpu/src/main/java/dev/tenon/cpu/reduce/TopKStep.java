@@ -16,10 +16,17 @@ import java.lang.foreign.MemorySegment;
  * heap of the k best so far, worst on top, is then taken apart from the back: k and the lane's length may be anything.
  */
 final class TopKStep extends LoopStep {
+    /** Lanes side by side that are worked on as lines: a line of a cache has as many elements of four bytes. */
+    private static final int GATHERED = 16;
+
+    /** Bytes of a lane that so many of stay in a cache. */
+    private static final long MOST_BYTES = 256 << 10;
+
     private final DType dtype;
     private final Lanes lanes;
     private final long k;
     private final boolean largest;
+    private final boolean gathered;
     private final int input;
     private final int values;
     private final int indices;
@@ -31,6 +38,8 @@ final class TopKStep extends LoopStep {
         this.lanes = lanes;
         this.k = op.k();
         this.largest = op.largest();
+        boolean fits = lanes.size <= MOST_BYTES / Math.max(1, dtype.bytes());
+        this.gathered = lanes.stride > 1 && !Raw.isPacked(dtype) && fits;
         this.input = context.slot(node.input(0));
         this.values = context.slot(node.outputs().get(0));
         this.indices = context.slot(node.outputs().get(1));
@@ -38,7 +47,16 @@ final class TopKStep extends LoopStep {
 
     @Override
     public long workspaceBytes() {
-        return k * Heap.ENTRY;
+        return heapBytes() + (gathered ? GATHERED * lanes.size * dtype.bytes() : 0);
+    }
+
+    private long heapBytes() {
+        return Math.ceilDiv(k * Heap.ENTRY, 64L) * 64;
+    }
+
+    @Override
+    protected long leastUnits() {
+        return gathered ? Math.min(lanes.stride, GATHERED) : 1;
     }
 
     @Override
@@ -49,32 +67,58 @@ final class TopKStep extends LoopStep {
     @Override
     public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment source = frame.at(input);
-        MemorySegment heap = frame.workspace(worker);
-        for (long lane = from; lane < to; lane++) {
-            long first = lanes.first(lane, lanes.size);
-            fill(heap, source, first);
-            long target = lanes.first(lane, k);
-            for (long size = k; size > 0; size--) {
-                // the worst of those left
-                long index = Heap.topIndex(heap);
-                long at = target + (size - 1) * lanes.stride;
-                frame.at(indices).set(Raw.I64, at * 8, index);
-                long bits = Elements.bits(dtype, source, first + index * lanes.stride);
-                Elements.setBits(dtype, frame.at(values), at, bits);
-                Heap.removeTop(heap, size);
+        MemorySegment workspace = frame.workspace(worker);
+        if (!gathered) {
+            for (long lane = from; lane < to; lane++) {
+                lane(frame, lane, source, lanes.first(lane, lanes.size), lanes.stride, workspace);
+            }
+            return;
+        }
+        MemorySegment lines = workspace.asSlice(heapBytes(), GATHERED * lanes.size * dtype.bytes());
+        for (long lane = from; lane < to; ) {
+            int count = (int) Math.min(Math.min(GATHERED, to - lane), lanes.stride - lane % lanes.stride);
+            gather(source, lanes.first(lane, lanes.size), count, lines);
+            for (int j = 0; j < count; j++) {
+                lane(frame, lane + j, lines, j * lanes.size, 1, workspace);
+            }
+            lane += count;
+        }
+    }
+
+    /** Copies lanes side by side to lines one behind the other. */
+    private void gather(MemorySegment source, long first, int count, MemorySegment lines) {
+        for (long i = 0; i < lanes.size; i++) {
+            for (int j = 0; j < count; j++) {
+                long bits = Elements.bits(dtype, source, first + i * lanes.stride + j);
+                Elements.setBits(dtype, lines, j * lanes.size + i, bits);
             }
         }
     }
 
+    /** The best of a lane that lies at that place of memory. */
+    private void lane(
+            CpuFrame frame, long lane, MemorySegment memory, long first, long stride, MemorySegment heap) {
+        fill(heap, memory, first, stride);
+        long target = lanes.first(lane, k);
+        for (long size = k; size > 0; size--) {
+            // the worst of those left
+            long index = Heap.topIndex(heap);
+            long at = target + (size - 1) * lanes.stride;
+            frame.at(indices).set(Raw.I64, at * 8, index);
+            Elements.setBits(dtype, frame.at(values), at, Elements.bits(dtype, memory, first + index * stride));
+            Heap.removeTop(heap, size);
+        }
+    }
+
     /** Makes a heap of the best k. */
-    private void fill(MemorySegment heap, MemorySegment source, long first) {
+    private void fill(MemorySegment heap, MemorySegment memory, long first, long stride) {
         for (long i = 0; i < k; i++) {
-            Heap.set(heap, i, key(source, first + i * lanes.stride), i);
+            Heap.set(heap, i, key(memory, first + i * stride), i);
         }
         Heap.make(heap, k);
         long worst = heap.get(Raw.I64, 0);
         for (long i = k; i < lanes.size; i++) {
-            long key = key(source, first + i * lanes.stride);
+            long key = key(memory, first + i * stride);
             // an equal key loses: its index is higher than all in the heap
             if (key > worst) {
                 Heap.sink(heap, 0, k, key, i);

@@ -1,6 +1,6 @@
 package dev.tenon.cpu.step;
 
-import dev.tenon.cpu.machine.HugePages;
+import dev.tenon.cpu.machine.Pages;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -13,11 +13,11 @@ public interface HostSupply {
     HostSupply JVM = new HostSupply() {
         @Override
         public MemorySegment allocate(Arena arena, long bytes, long alignment) {
-            if (bytes < HugePages.BYTES) {
+            if (bytes < Pages.BYTES) {
                 return arena.allocate(bytes, alignment);
             }
-            MemorySegment large = arena.allocate(bytes, Math.max(alignment, HugePages.BYTES));
-            HugePages.back(large);
+            MemorySegment large = arena.allocate(bytes, Math.max(alignment, Pages.BYTES));
+            Pages.back(large);
             return large;
         }
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Memory that huge pages are asked for holds what is written to it, whether the system gives some or not. */
-class HugePagesTest {
+class PagesTest {
     @ParameterizedTest
     @ValueSource(longs = {64, 4096, 2 << 20, (2 << 20) + 4097, (9 << 20) - 8})
     void memoryIsZeroAndKeepsWhatIsWritten(long bytes) {
@@ -20,7 +20,7 @@ class HugePagesTest {
             before.fill((byte) 7);
             behind.fill((byte) 8);
 
-            HugePages.back(memory);
+            Pages.back(memory);
 
             assertThat(memory.mismatch(arena.allocate(bytes, 64))).isEqualTo(-1);
             for (long at = 0; at + 8 <= bytes; at += 8) {
@@ -42,7 +42,7 @@ class HugePagesTest {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment all = arena.allocate((4 << 20) + 8192, 4096);
             MemorySegment part = all.asSlice(offset, 4 << 20);
-            HugePages.back(part);
+            Pages.back(part);
             part.fill((byte) 5);
             assertThat(all.get(ValueLayout.JAVA_BYTE, offset + (4 << 20))).isZero();
         }

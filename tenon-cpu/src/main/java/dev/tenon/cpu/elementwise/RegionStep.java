@@ -1,0 +1,239 @@
+package dev.tenon.cpu.elementwise;
+
+import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.Elementwise;
+import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.loops.MachineLoops;
+import dev.tenon.cpu.loops.Segments;
+import dev.tenon.cpu.loops.StridedCopy;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.RegionKernel;
+import dev.tenon.cpu.machine.RegionKernel.Word;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
+import dev.tenon.cpu.step.RangeTask;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A region of f32 in machine code of its own, where its operations have that: one loop from operands to result. Tiles
+ * serve memory that machine code does not take.
+ */
+final class RegionStep implements CpuStep, RangeTask {
+    /** Elements that are worth code of their own. */
+    private static final long LEAST = 1 << 15;
+
+    /** A row shorter than this is not worth its beginning and end. */
+    private static final long SHORT_ROW = 64;
+
+    /** Elements that are worth a piece of work for another thread. */
+    private static final long GRAIN = 16_384;
+
+    /** Code stays for the process, so there is an end to it. */
+    private static final int MOST_KERNELS = 256;
+
+    private static final ConcurrentHashMap<RegionKernel.Form, Optional<RegionKernel>> KERNELS =
+            new ConcurrentHashMap<>();
+
+    private final RegionKernel kernel;
+    private final CpuElementwiseStep tiles;
+    private final int[] rows;
+    private final boolean[] repeated;
+    private final int[] scalars;
+    private final int output;
+    private final long elements;
+    private final long inner;
+    private final boolean stream;
+
+    /** The operands of a region: which are rows, of those which are one row for all, and which are single numbers. */
+    private record Operands(List<Integer> rows, List<Boolean> repeated, List<Integer> scalars) {
+        /** The number of an operand among the values of a {@link RegionKernel.Form}. */
+        int value(int input) {
+            int row = rows.indexOf(input);
+            return row >= 0 ? row : rows.size() + scalars.indexOf(input);
+        }
+    }
+
+    private RegionStep(RegionKernel kernel, CpuElementwiseStep tiles, Operands operands, Node node, int[] slots, int y) {
+        this.kernel = kernel;
+        this.tiles = tiles;
+        rows = operands.rows.stream().mapToInt(i -> slots[i]).toArray();
+        repeated = new boolean[rows.length];
+        for (int i = 0; i < rows.length; i++) {
+            repeated[i] = operands.repeated.get(i);
+        }
+        scalars = operands.scalars.stream().mapToInt(i -> slots[i]).toArray();
+        output = y;
+        elements = node.output().shape().elements();
+        boolean byRow = operands.repeated.contains(true);
+        inner = byRow ? broadcast(node).inner() : 1;
+        stream = SizeMath.product("region", 4, elements) >= StridedCopy.STREAM_BYTES;
+    }
+
+    private static Broadcast broadcast(Node node) {
+        return Broadcast.of(
+                node.output().shape(),
+                node.inputs().stream().map(value -> value.shape()).toList());
+    }
+
+    /** The step, or the tiles where the region has no machine code. */
+    static CpuStep of(Region region, CpuElementwiseStep tiles, Node node, int[] slots, int[] outputs) {
+        long elements = node.output().shape().elements();
+        boolean single = outputs.length == 1 && region.results().getFirst() == region.steps().size() - 1;
+        boolean floats = node.output().dtype() == DType.F32
+                && node.inputs().stream().allMatch(value -> value.dtype() == DType.F32);
+        if (!single || !floats || elements < LEAST || !MachineLoops.available()) {
+            return tiles;
+        }
+        Operands operands = operands(region, node);
+        RegionKernel.Form form = operands == null ? null : form(region, operands, node.inputs().size());
+        RegionKernel kernel = form == null ? null : kernel(form);
+        return kernel == null ? tiles : new RegionStep(kernel, tiles, operands, node, slots, outputs[0]);
+    }
+
+    private static @Nullable RegionKernel kernel(RegionKernel.Form form) {
+        Optional<RegionKernel> known = KERNELS.get(form);
+        if (known == null && KERNELS.size() < MOST_KERNELS) {
+            known = KERNELS.computeIfAbsent(form, key -> {
+                try {
+                    return Optional.ofNullable(RegionKernel.make(MachineLoops.lanes(), key));
+                } catch (IllegalStateException _) {
+                    return Optional.empty(); // the system gives no more memory for code
+                }
+            });
+        }
+        return known == null ? null : known.orElse(null);
+    }
+
+    private static @Nullable Operands operands(Region region, Node node) {
+        Broadcast broadcast = broadcast(node);
+        Operands operands = new Operands(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        for (int input = 0; input < node.inputs().size(); input++) {
+            boolean whole = broadcast.isWhole(input);
+            if (!whole && broadcast.isScalar(input)) {
+                operands.scalars.add(input);
+            } else if (whole || (broadcast.isRow(input) && broadcast.inner() >= SHORT_ROW)) {
+                operands.rows.add(input);
+                operands.repeated.add(!whole);
+            } else {
+                return null;
+            }
+        }
+        boolean fits = operands.rows.size() <= RegionKernel.MOST_ROWS
+                && operands.scalars.size() <= RegionKernel.MOST_SCALARS
+                && broadcast.inner() <= Integer.MAX_VALUE;
+        return fits ? operands : null;
+    }
+
+    private static RegionKernel.@Nullable Form form(Region region, Operands operands, int inputs) {
+        List<RegionKernel.Step> steps = new ArrayList<>();
+        for (Region.Step step : region.steps()) {
+            List<Integer> arguments = step.arguments().stream()
+                    .map(argument -> argument < inputs ? operands.value(argument) : argument)
+                    .toList();
+            RegionKernel.Step made = step(step.op(), arguments);
+            if (made == null) {
+                return null;
+            }
+            steps.add(made);
+        }
+        return new RegionKernel.Form(operands.rows.size(), operands.scalars.size(), steps);
+    }
+
+    private static RegionKernel.@Nullable Step step(Elementwise op, List<Integer> arguments) {
+        int a = arguments.getFirst();
+        if (op instanceof Unary unary) {
+            float p = (float) unary.alpha();
+            float q = (float) unary.beta();
+            Word word = word(unary, p, q);
+            boolean plain = word != Word.LEAK && word != Word.BOUND && word != Word.AFFINE;
+            return word == null ? null : new RegionKernel.Step(word, a, a, plain ? 0 : p, plain ? 0 : q);
+        }
+        if (op instanceof Binary binary) {
+            Word word = switch (binary.fn()) {
+                case ADD -> Word.ADD;
+                case SUB -> Word.SUBTRACT;
+                case MUL -> Word.MULTIPLY;
+                case DIV -> Word.DIVIDE;
+                default -> null;
+            };
+            return word == null ? null : new RegionKernel.Step(word, a, arguments.get(1), 0, 0);
+        }
+        return null;
+    }
+
+    private static @Nullable Word word(Unary unary, float p, float q) {
+        return switch (unary.fn()) {
+            case NEG -> Word.NEGATE;
+            case ABS -> Word.MAGNITUDE;
+            case SQRT -> Word.ROOT;
+            case RECIPROCAL -> Word.RECIPROCAL;
+            case RELU -> Word.NOT_NEGATIVE;
+            case LEAKY_RELU -> p > 0 && p <= 1 ? Word.LEAK : null;
+            case CLIP -> {
+                boolean positiveZero = Float.floatToRawIntBits(p) == 0;
+                boolean numbers = p <= q && q != 0 && (p != 0 || positiveZero);
+                yield numbers ? Word.BOUND : null;
+            }
+            case AFFINE -> Word.AFFINE;
+            case GELU -> Word.GELU;
+            case EXP -> Word.EXPONENTIAL;
+            case SIGMOID -> Word.SIGMOID;
+            case SILU -> p == 1 ? Word.GATE : null;
+            case TANH -> Word.TANGENT;
+            default -> null;
+        };
+    }
+
+    @Override
+    public void run(CpuFrame frame) {
+        boolean outside = Segments.isNative(frame.at(output));
+        for (int slot : rows) {
+            outside = outside && Segments.isNative(frame.at(slot));
+        }
+        if (outside) {
+            frame.parallel(this, elements / inner, Math.max(1, GRAIN / inner));
+        } else {
+            tiles.run(frame);
+        }
+    }
+
+    /** Rows, where operands repeat one; else elements. */
+    @Override
+    public void run(CpuFrame frame, long from, long to, int worker) {
+        float[] numbers = new float[scalars.length];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = frame.at(scalars[i]).get(Loops.F32, 0);
+        }
+        long most = inner == 1 ? 1 << 28 : to - from;
+        for (long at = from; at < to; at += most) {
+            long count = Math.min(most, to - at);
+            long n = inner == 1 ? count : inner;
+            Matrix[] operands = new Matrix[rows.length];
+            for (int i = 0; i < operands.length; i++) {
+                operands[i] = new Matrix(frame.at(rows[i]), repeated[i] ? 0 : 4 * at * inner, repeated[i] ? 0 : 4 * n);
+            }
+            Matrix y = new Matrix(frame.at(output), 4 * at * inner, 4 * n);
+            kernel.run(inner == 1 ? 1 : count, (int) n, operands, numbers, y, stream, MachineLoops.arguments());
+        }
+    }
+
+    @Override
+    public String tier() {
+        return "machine code";
+    }
+
+    @Override
+    public long workspaceBytes() {
+        return tiles.workspaceBytes();
+    }
+}

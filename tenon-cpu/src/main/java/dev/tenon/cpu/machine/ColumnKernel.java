@@ -1,0 +1,230 @@
+package dev.tenon.cpu.machine;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Loops over the columns of rows of floats by machine code. Thread-safe.
+ *
+ * @param lanes floats of a vector
+ */
+public record ColumnKernel(
+        CallableCode expSums,
+        CallableCode keptExpSums,
+        CallableCode scale,
+        CallableCode scaleStream,
+        @Nullable CallableCode few,
+        @Nullable CallableCode fewStream,
+        CallableCode sums,
+        CallableCode extremes,
+        CallableCode places,
+        CallableCode reciprocals,
+        CallableCode softmax,
+        CallableCode logSoftmax,
+        int lanes) {
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+
+    /** Rows ahead of those in work whose lines are asked for, where rows are too short for the processor to do so. */
+    private static final int AHEAD = 24;
+
+    /** Bytes ahead otherwise: the processor looks ahead within a page alone. */
+    private static final long LINES = 256;
+
+    /** Bytes of a row up to which it is short. */
+    private static final long SHORT = 1024;
+
+    /**
+     * With vectors of that many floats.
+     *
+     * @throws IllegalStateException if it cannot run here; the message is the reason
+     */
+    public static ColumnKernel make(int lanes) {
+        CallableCode.require(lanes);
+        return new ColumnKernel(
+                CallableCode.of(new ColumnCode.ExpSums(lanes, false).make()),
+                CallableCode.of(new ColumnCode.ExpSums(lanes, true).make()),
+                CallableCode.of(new ColumnCode.Scale(lanes, false).make()),
+                CallableCode.of(new ColumnCode.Scale(lanes, true).make()),
+                lanes == 16 ? CallableCode.of(new ColumnCode.Few(false).make()) : null,
+                lanes == 16 ? CallableCode.of(new ColumnCode.Few(true).make()) : null,
+                CallableCode.of(new ColumnCode.Sums(lanes).make()),
+                CallableCode.of(new ColumnCode.Extremes(lanes).make()),
+                CallableCode.of(new ColumnCode.Places(lanes).make()),
+                CallableCode.of(new ColumnCode.Reciprocals(lanes).make()),
+                CallableCode.of(new ColumnCode.Write(lanes, false).make()),
+                CallableCode.of(new ColumnCode.Write(lanes, true).make()),
+                lanes);
+    }
+
+    /**
+     * Takes rows into the largest of each column and the sum of exponentials against it, of at most a few thousand. A
+     * NaN makes its column's sum one, and may leave the largest as it is.
+     *
+     * @param n floats of a row
+     * @param largest a row of finite numbers before the first call
+     * @param sums a row
+     * @param arguments {@link CallableCode#ARGUMENT_BYTES} of memory that no other thread uses
+     * @throws IndexOutOfBoundsException if rows do not lie within their memory
+     */
+    public void expSums(int rows, int n, Matrix x, Place largest, Place sums, MemorySegment arguments) {
+        if (rows > 0 && n > 0) {
+            sums.matrix().checkWritable(1, 4L * n);
+            largest.matrix().checkWritable(1, 4L * n);
+            call(expSums, rows, n, x, Matrix.NONE, largest, sums, arguments);
+        }
+    }
+
+    /** The most rows that {@link #few} takes; 0 where it takes none. */
+    public int mostFew() {
+        return few == null ? 0 : ColumnCode.Few.MOST;
+    }
+
+    /** The softmax of columns of few rows, x and y alike in their steps. */
+    public void few(Form form, Matrix x, Matrix y, MemorySegment arguments) {
+        if (form.rows > mostFew() || x.stride() != y.stride()) {
+            throw new IllegalArgumentException(form.rows + " rows are more than " + mostFew() + ", or not as far apart");
+        }
+        if (form.rows <= 0 || form.n <= 0) {
+            return;
+        }
+        y.checkWritable(form.rows, 4L * form.n);
+        boolean stream = form.stream && y.isWholeVectors(4L * form.n, 4L * lanes);
+        CallableCode kernel = Objects.requireNonNull(stream ? fewStream : few);
+        call(kernel, form.rows, form.n, x, y, Place.NONE, Place.NONE, arguments);
+    }
+
+    /** The bytes that exponentials of so many rows are kept in. */
+    public static long keptBytes(int rows, int n) {
+        long vectors = Math.ceilDiv(n, 16) * 2L; // at least: those of 8 floats are as many, or one less
+        return 32 * vectors * (rows + Math.ceilDiv(rows, ColumnCode.Grouped.MOST));
+    }
+
+    /**
+     * The same, and keeps the exponentials.
+     *
+     * @param kept {@link #keptBytes}
+     */
+    public void keptExpSums(
+            int rows, int n, Matrix x, Place kept, Place largest, Place sums, MemorySegment arguments) {
+        if (rows > 0 && n > 0) {
+            kept.matrix().checkWritable(1, keptBytes(rows, n));
+            sums.matrix().checkWritable(1, 4L * n);
+            largest.matrix().checkWritable(1, 4L * n);
+            call(keptExpSums, rows, n, x, kept.matrix(), largest, sums, arguments);
+        }
+    }
+
+    /** Writes exponentials that are kept, against the largest of each column, times its factor. */
+    public void scale(Form form, Place kept, Place largest, Place factors, Matrix y, MemorySegment arguments) {
+        if (form.rows <= 0 || form.n <= 0) {
+            return;
+        }
+        kept.matrix().check(1, keptBytes(form.rows, form.n));
+        y.checkWritable(form.rows, 4L * form.n);
+        largest.matrix().check(1, 4L * form.n);
+        factors.matrix().check(1, 4L * form.n);
+        boolean stream = form.stream && y.isWholeVectors(4L * form.n, 4L * lanes);
+        CallableCode kernel = stream ? scaleStream : scale;
+        call(kernel, form.rows, form.n, y, kept.matrix(), largest, factors, arguments);
+    }
+
+    /** Adds rows to the sums of their columns, of at most a few thousand; the rest is as above. */
+    public void sums(int rows, int n, Matrix x, Place sums, MemorySegment arguments) {
+        if (rows > 0 && n > 0) {
+            sums.matrix().checkWritable(1, 4L * n);
+            call(this.sums, rows, n, x, Matrix.NONE, sums, Place.NONE, arguments);
+        }
+    }
+
+    /**
+     * Takes rows into the largest and the smallest of each column, as {@link RowFoldKernel#largest} reads them.
+     *
+     * @param most keys, {@link Integer#MIN_VALUE} before the first call
+     * @param least keys, {@link Integer#MAX_VALUE} before the first call
+     */
+    public void extremes(int rows, int n, Matrix x, Place most, Place least, MemorySegment arguments) {
+        if (rows > 0 && n > 0) {
+            most.matrix().checkWritable(1, 4L * n);
+            least.matrix().checkWritable(1, 4L * n);
+            call(extremes, rows, n, x, Matrix.NONE, most, least, arguments);
+        }
+    }
+
+    /** The best key of no rows. */
+    public static final int NO_KEY = Integer.MIN_VALUE + 1;
+
+    /**
+     * Finds the rows of the extremes of columns: NaN is the best of all, the first or the last of equals wins.
+     *
+     * @param keys of the best, to be compared as integers; {@link #NO_KEY} before the call
+     * @param rows their rows, counted from 0; zeros before the call
+     */
+    public void places(
+            Search search, int count, int n, Matrix x, Place keys, Place rows, MemorySegment arguments) {
+        if (count > 0 && n > 0) {
+            keys.matrix().checkWritable(1, 4L * n);
+            rows.matrix().checkWritable(1, 4L * n);
+            arguments.set(INT, ColumnCode.NUMBER, 0);
+            arguments.set(INT, ColumnCode.FLIP, search.largest ? 0 : -1);
+            arguments.set(INT, ColumnCode.LATER, search.last ? -1 : 0);
+            call(places, count, n, x, Matrix.NONE, keys, rows, arguments);
+        }
+    }
+
+    /** Which extreme, and which of equals. */
+    public record Search(boolean largest, boolean last) {}
+
+    /** Numbers become their reciprocals. */
+    public void reciprocals(int n, Place row, MemorySegment arguments) {
+        if (n > 0) {
+            row.matrix().checkWritable(1, 4L * n);
+            call(reciprocals, 1, n, row.matrix(), Matrix.NONE, Place.NONE, row, arguments);
+        }
+    }
+
+    /**
+     * What is written: e^(x - largest) times a factor, or x less the largest and a logarithm.
+     *
+     * @param rows how many
+     * @param n floats of each
+     * @param stream whether results go past the caches, where their rows are aligned and whole vectors
+     */
+    public record Form(int rows, int n, boolean log, boolean stream) {}
+
+    /** Writes y from the largest of each column and its factor or logarithm. */
+    public void write(Form form, Matrix x, Place largest, Place factors, Matrix y, MemorySegment arguments) {
+        if (form.rows <= 0 || form.n <= 0) {
+            return;
+        }
+        long bytes = 4L * form.n;
+        y.checkWritable(form.rows, bytes);
+        largest.matrix().check(1, bytes);
+        factors.matrix().check(1, bytes);
+        arguments.set(LONG, ColumnCode.STREAM, form.stream && y.isWholeVectors(bytes, 4L * lanes) ? 1 : 0);
+        call(form.log ? logSoftmax : softmax, form.rows, form.n, x, y, largest, factors, arguments);
+    }
+
+    /** Checks x and calls. */
+    private void call(
+            CallableCode kernel, int rows, int n, Matrix x, Matrix y, Place a, Place b, MemorySegment arguments) {
+        x.check(rows, 4L * n);
+        arguments.set(LONG, RowCode.X, x.offset());
+        arguments.set(LONG, RowCode.Y, y.offset());
+        arguments.set(LONG, RowCode.SCALE, a.offset());
+        arguments.set(LONG, RowCode.BIAS, b.offset());
+        arguments.set(LONG, RowCode.N, n);
+        arguments.set(LONG, ColumnCode.ROWS, rows);
+        arguments.set(LONG, ColumnCode.X_STEP, x.stride());
+        arguments.set(LONG, ColumnCode.Y_STEP, y.stride());
+        boolean ask = 4L * n <= SHORT && rows >= 2 * AHEAD && x.stride() > SHORT;
+        arguments.set(LONG, ColumnCode.AHEAD, ask ? AHEAD * x.stride() : 4L * n > SHORT ? LINES : 0);
+        if (n % lanes != 0) {
+            VectorCode.writeMasks(lanes, arguments, RowCode.MASKS, n % lanes);
+        }
+        kernel.call(arguments, x.memory(), y.memory(), a.memory(), b.memory());
+    }
+}
