@@ -47,7 +47,7 @@ final class EmulatedFunction implements GpuFunction {
 
     @Override
     public int clustersOnDevice(LaunchShape shape) {
-        return shape.gridX() / shape.clusterX();
+        return Limits.resident(this, shape) / shape.clusterX();
     }
 
     synchronized int allowedSharedBytes() {

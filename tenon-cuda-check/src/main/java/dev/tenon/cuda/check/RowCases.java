@@ -231,7 +231,8 @@ final class RowCases {
                 d.registersPerMultiprocessor(),
                 d.threadsPerMultiprocessor(),
                 l2,
-                d.cooperativeLaunch());
+                d.cooperativeLaunch(),
+                d.clusterBlocks());
     }
 
     private static String name(RowRule rule) {

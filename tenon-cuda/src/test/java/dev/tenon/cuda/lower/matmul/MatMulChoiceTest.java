@@ -48,7 +48,8 @@ public class MatMulChoiceTest {
                 65536,
                 2048,
                 50 << 20,
-                true);
+                true,
+                16);
     }
 
     private static MatMulShape plain(long m, long k, long n) {

@@ -41,7 +41,8 @@ class ResidentPlanTest {
                 65536,
                 2048,
                 50 << 20,
-                cooperative);
+                cooperative,
+                major < 9 ? 1 : 16);
     }
 
     private static Plan plan(long tokens, CompilerOptions options) {
