@@ -69,13 +69,13 @@ final class ProgramResources implements AutoCloseable {
      *
      * @see GpuWeights#address
      */
-    long address(ConstantData data, boolean transposed) {
-        return weights.address(new GpuWeights.Layout(data, transposed), uploads);
+    long address(GpuWeights.Layout layout) {
+        return weights.address(layout, uploads);
     }
 
     /** Whether some plan of the model has uploaded a constant so already. */
-    boolean holds(ConstantData data, boolean transposed) {
-        return weights.holds(new GpuWeights.Layout(data, transposed));
+    boolean holds(GpuWeights.Layout layout) {
+        return weights.holds(layout);
     }
 
     /** What the programs of a model have in common. @see GpuWeights#lasting */

@@ -97,6 +97,24 @@ public final class AttentionCatalog {
                     .toList(),
             List.of(STRUCT, I32, I32, I32, I32, I32, I32, I32, POINTER));
 
+    /** Column tiles that a warp of {@link #CLUSTERED} takes at a time. */
+    private static final List<Integer> CLUSTERED_TILES = List.of(1, 2, 3);
+
+    public static final KernelFile CLUSTERED = file(
+            "encoder/clustered.cu",
+            List.of("clustered"),
+            TENSOR_CORES.stream()
+                    .flatMap(dtype -> RESIDENT_SIZES.stream()
+                            .flatMap(size -> CLUSTERED_TILES.stream().map(tiles -> clustered(dtype, size, tiles))))
+                    .toList(),
+            List.of(STRUCT));
+
+    public static final KernelFile FRAGMENTS = file(
+            "encoder/fragments.cu",
+            List.of("fragments"),
+            TENSOR_CORES.stream().map(KernelVariant::of).toList(),
+            List.of(POINTER, POINTER, I32, I32, I32, I32, I32, I32, I32, I32, I32, I32, I32));
+
     /** Operands, offsets, pages and slopes, sizes, rules, the fault word. */
     private static List<ParameterType> ragged(ParameterType real) {
         return together(
@@ -127,6 +145,13 @@ public final class AttentionCatalog {
         return KernelVariant.of(dtype).with("d" + head, "TENON_HEAD=" + head);
     }
 
+    /** The variant of {@link #CLUSTERED} for a head size, 32 or 64, and column tiles of a warp, 1 to 3. */
+    public static KernelVariant clustered(DType dtype, int head, int tiles) {
+        return KernelVariant.of(dtype)
+                .with("d" + head + "_t" + tiles, "TENON_HEAD=" + head)
+                .with("", "TENON_TILES=" + tiles);
+    }
+
     static List<KernelFile> all() {
         return List.of(
                 ATTENTION,
@@ -138,7 +163,9 @@ public final class AttentionCatalog {
                 ATTENTION_RAGGED,
                 ATTENTION_MMA_RAGGED,
                 ATTENTION_DECODE_RAGGED,
-                RESIDENT);
+                RESIDENT,
+                CLUSTERED,
+                FRAGMENTS);
     }
 
     /** The size that a head is padded to in shared memory; 0 where it is larger than all. */

@@ -31,6 +31,8 @@ public final class KernelSources {
             "attention_tile.cuh",
             "resident.cuh",
             "resident_attention.cuh",
+            "clustered.cuh",
+            "clustered_attention.cuh",
             "mma_operand.cuh",
             "mma_tile.cuh",
             "copy_engine.cuh",
