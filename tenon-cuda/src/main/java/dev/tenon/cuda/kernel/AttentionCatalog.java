@@ -105,7 +105,10 @@ public final class AttentionCatalog {
             List.of("clustered"),
             TENSOR_CORES.stream()
                     .flatMap(dtype -> RESIDENT_SIZES.stream()
-                            .flatMap(size -> CLUSTERED_TILES.stream().map(tiles -> clustered(dtype, size, tiles))))
+                            .flatMap(size -> CLUSTERED_TILES.stream()
+                                    .flatMap(tiles -> Stream.of(false, true)
+                                            .filter(paired -> paired || isSingle(dtype, size, tiles))
+                                            .map(paired -> clustered(dtype, size, tiles, paired)))))
                     .toList(),
             List.of(STRUCT));
 
@@ -145,11 +148,21 @@ public final class AttentionCatalog {
         return KernelVariant.of(dtype).with("d" + head, "TENON_HEAD=" + head);
     }
 
-    /** The variant of {@link #CLUSTERED} for a head size, 32 or 64, and column tiles of a warp, 1 to 3. */
-    public static KernelVariant clustered(DType dtype, int head, int tiles) {
+    /** Whether products of some size have one batch each. */
+    private static boolean isSingle(DType dtype, int head, int tiles) {
+        return dtype != DType.F32 && head == 32 && tiles == 3;
+    }
+
+    /**
+     * The variant of {@link #CLUSTERED} for a head size, 32 or 64, and column tiles of a warp, 1 to 3.
+     *
+     * @param paired whether products have an even number of batches rather than one
+     */
+    public static KernelVariant clustered(DType dtype, int head, int tiles, boolean paired) {
         return KernelVariant.of(dtype)
-                .with("d" + head + "_t" + tiles, "TENON_HEAD=" + head)
-                .with("", "TENON_TILES=" + tiles);
+                .with("d" + head + "_t" + tiles + (paired ? "_paired" : ""), "TENON_HEAD=" + head)
+                .with("", "TENON_TILES=" + tiles)
+                .with("", "TENON_PAIRED=" + (paired ? 1 : 0));
     }
 
     static List<KernelFile> all() {

@@ -19,11 +19,19 @@ import java.util.stream.Stream;
  *
  * @param dtype of operands
  * @param shape of the encoder
- * @param columnTiles of a warp at a time
+ * @param columnTiles of a warp at a time, in products whose results stay in a block; in the others twice as many
+ * @param cuts of the products of a layer: q, k and v, out, up, down
  * @param forms by the blocks of a cluster, the best first
  * @param microseconds that it takes by the model
  */
-record ClusterPlan(DType dtype, Shape shape, int layers, int columnTiles, List<Form> forms, double microseconds) {
+record ClusterPlan(
+        DType dtype,
+        Shape shape,
+        int layers,
+        int columnTiles,
+        List<Cut> cuts,
+        List<Form> forms,
+        double microseconds) {
     /** Layers of a launch. */
     static final int MOST_LAYERS = 26;
 
@@ -32,20 +40,26 @@ record ClusterPlan(DType dtype, Shape shape, int layers, int columnTiles, List<F
 
     static final int TILE = 16;
 
-    private static final int WARPS = 16;
+    private static final int WARPS = 8;
     private static final int COLUMNS = 8;
+
+    /** Of warps, by columns, in products whose results stay in a block; the warps of a group share k. */
     private static final int GROUPS = 4;
+
+    /** Chunks of k of a batch, at most, there and in the other products. */
+    private static final int LONG = 6;
+
+    private static final int SHORT = LONG / 2;
     private static final int CHUNK_BYTES = 64;
-    private static final int UNIT_BYTES = COLUMNS * CHUNK_BYTES;
     private static final int LINE = 128;
+    private static final int LAYER_BYTES = 128;
+
+    /** Tokens of a sequence, a warp of keys each 16. */
+    private static final int MOST_KEYS = WARPS * TILE;
     private static final int VECTORS = 6;
     private static final int NORM_COLUMNS = 128;
     private static final int MOST_HIDDEN = 1024;
     private static final int MOST_TILES = 3;
-    private static final int LEAST_SLOTS = 3;
-    /** Slots of a ring beyond which more gain nothing. */
-    private static final int MOST_SLOTS = 16;
-
     private static final int SEGMENT_BYTES = 16;
 
     /** Static shared memory, and what the driver keeps. */
@@ -62,18 +76,24 @@ record ClusterPlan(DType dtype, Shape shape, int layers, int columnTiles, List<F
     /** Bytes that a block gets from L2 in a microsecond. */
     private static final double L2_RATE = 45e3;
 
-    /** Where things lie in shared memory, in bytes, in the order of clustered.cuh; and the slots of a warp's ring. */
+    /** How a product is cut: chunks of a batch, batches of a round of columns, rounds. */
+    record Cut(int chunks, int batches, int rounds) {
+        int all() {
+            return batches * rounds;
+        }
+    }
+
+    /** Where things lie in shared memory, in bytes, in the order of clustered.cuh. */
     record Layout(
             int between,
             int own,
             int mixed,
+            int masks,
             int cells,
             int addends,
             int vectors,
-            int segments,
-            int barriers,
-            int ring,
-            int slots) {}
+            int layers,
+            int segments) {}
 
     /**
      * A launch.
@@ -91,7 +111,13 @@ record ClusterPlan(DType dtype, Shape shape, int layers, int columnTiles, List<F
     }
 
     ClusterPlan {
+        cuts = List.copyOf(cuts);
         forms = List.copyOf(forms);
+    }
+
+    /** Whether products have an even number of batches, some of them empty; else each has one. */
+    boolean paired() {
+        return cuts.stream().anyMatch(cut -> cut.all() != 1);
     }
 
     int tiles() {
@@ -124,6 +150,9 @@ record ClusterPlan(DType dtype, Shape shape, int layers, int columnTiles, List<F
             return shape.inner() + " columns of the feed-forward; clusters take multiples of "
                     + PARTS * COLUMNS * GROUPS;
         }
+        if (shape.keys() > MOST_KEYS) {
+            return shape.keys() + " tokens; clusters take at most " + MOST_KEYS;
+        }
         if (encoder.layers().size() > MOST_LAYERS) {
             return encoder.layers().size() + " layers; clusters take at most " + MOST_LAYERS;
         }
@@ -151,6 +180,7 @@ record ClusterPlan(DType dtype, Shape shape, int layers, int columnTiles, List<F
                 encoder.shape(),
                 encoder.layers().size(),
                 columnTiles(encoder.shape()),
+                cuts(encoder.shape(), dtype),
                 forms,
                 time(encoder, dtype, forms.getFirst()));
     }
@@ -166,15 +196,17 @@ record ClusterPlan(DType dtype, Shape shape, int layers, int columnTiles, List<F
     private static List<Form> forms(ClusterEncoder encoder, DType dtype, DeviceProperties device) {
         List<Form> all = new ArrayList<>();
         for (int blocks : CLUSTERS) {
-            Form form = blocks <= device.clusterBlocks() ? form(encoder, dtype, blocks, device) : null;
-            if (form != null && form.layout.slots >= LEAST_SLOTS) {
+            boolean takes = blocks <= device.clusterBlocks()
+                    && TILE / blocks * (encoder.shape().hidden() / NORM_COLUMNS) <= WARPS;
+            Form form = takes ? form(encoder, dtype, blocks) : null;
+            if (form != null && form.sharedBytes + RESERVED <= device.sharedBytesPerBlockOptIn()) {
                 all.add(form);
             }
         }
         return all;
     }
 
-    private static Form form(ClusterEncoder encoder, DType dtype, int blocks, DeviceProperties device) {
+    private static Form form(ClusterEncoder encoder, DType dtype, int blocks) {
         Shape shape = encoder.shape();
         int bytes = dtype.bytes();
         int hidden = (int) shape.hidden();
@@ -183,9 +215,9 @@ record ClusterPlan(DType dtype, Shape shape, int layers, int columnTiles, List<F
         int rows = TILE / blocks;
         int vectors = Math.ceilDiv((VECTORS * hidden + part * PARTS / blocks + 3 * shape.head() * heads) * bytes, LINE)
                 * LINE;
-        long cells = (long) TILE * GROUPS * Math.max(3 * shape.head(), part);
+        long warps = Math.ceilDiv(shape.keys(), (long) TILE);
+        long cells = (long) TILE * (WARPS / GROUPS) * Math.max(3 * shape.head(), part);
         if (shape.keys() > TILE) {
-            long warps = Math.ceilDiv(shape.keys(), (long) TILE);
             cells = Math.max(cells, 2L * WARPS * TILE + warps * TILE * shape.head());
         }
         long addends = SizeMath.product("clusters", Math.max(shape.heads(), PARTS), rows, hidden);
@@ -194,19 +226,13 @@ record ClusterPlan(DType dtype, Shape shape, int layers, int columnTiles, List<F
         int between = places.take(TILE * rowBytes(part, bytes));
         int own = places.take(3 * TILE * rowBytes(shape.head(), bytes));
         int mixed = places.take(TILE * rowBytes(shape.head(), bytes));
+        int masks = places.take(warps * TILE * TILE * Float.BYTES);
         int cellsAt = places.take(cells * Float.BYTES);
         int addendsAt = places.take(addends * Float.BYTES);
         int vectorsAt = places.take(2L * vectors);
+        int layersAt = places.take((long) LAYER_BYTES * encoder.layers().size());
         int segments = places.take((long) SEGMENT_BYTES * encoder.layers().size() * 2 * (heads + PARTS / blocks));
-        int slotBytes = columnTiles(shape) * UNIT_BYTES;
-        int slots = (int) Math.max(
-                0,
-                (device.sharedBytesPerBlockOptIn() - RESERVED - places.end - LINE) / (WARPS * (slotBytes + Long.BYTES)));
-        slots = Math.min(slots, MOST_SLOTS);
-        int barriers = places.take((long) WARPS * slots * Long.BYTES);
-        int ring = places.take((long) WARPS * slots * slotBytes);
-        Layout layout =
-                new Layout(between, own, mixed, cellsAt, addendsAt, vectorsAt, segments, barriers, ring, slots);
+        Layout layout = new Layout(between, own, mixed, masks, cellsAt, addendsAt, vectorsAt, layersAt, segments);
         return new Form(
                 blocks, tiles(shape), vectors / bytes, layout, SizeMath.toInt("clusters", places.end), shape.keys() > TILE);
     }
@@ -233,11 +259,38 @@ record ClusterPlan(DType dtype, Shape shape, int layers, int columnTiles, List<F
     private static int columnTiles(Shape shape) {
         long within = 3L * shape.head() / COLUMNS / GROUPS;
         long part = shape.inner() / PARTS / COLUMNS / GROUPS;
-        long across = shape.hidden() / COLUMNS / WARPS;
+        long across = shape.hidden() / COLUMNS / WARPS / 2;
         return IntStream.iterate(MOST_TILES, tiles -> tiles - 1)
                 .filter(tiles -> within % tiles == 0 && part % tiles == 0 && across % tiles == 0)
                 .findFirst()
                 .orElse(1);
+    }
+
+    private static List<Cut> cuts(Shape shape, DType dtype) {
+        int tiles = columnTiles(shape);
+        int chunk = CHUNK_BYTES / dtype.bytes();
+        long part = shape.inner() / PARTS;
+        return List.of(
+                within(3L * shape.head(), shape.hidden() / chunk, tiles),
+                across(shape.hidden(), shape.head() / chunk, tiles),
+                within(part, shape.hidden() / chunk, tiles),
+                across(shape.hidden(), part / chunk, tiles));
+    }
+
+    private static Cut within(long columns, long chunks, int tiles) {
+        return cut(chunks / (WARPS / GROUPS), LONG, columns / COLUMNS / GROUPS / tiles);
+    }
+
+    private static Cut across(long columns, long chunks, int tiles) {
+        return cut(chunks, SHORT, columns / COLUMNS / WARPS / (2L * tiles));
+    }
+
+    private static Cut cut(long chunks, int most, long rounds) {
+        int each = IntStream.iterate(most, count -> count - 1)
+                .filter(count -> chunks % count == 0)
+                .findFirst()
+                .orElse(1);
+        return new Cut(each, (int) chunks / each, (int) rounds);
     }
 
     /** How the weights of a layer lie: q, k and v, out, up, down. */
@@ -246,16 +299,15 @@ record ClusterPlan(DType dtype, Shape shape, int layers, int columnTiles, List<F
         int heads = (int) shape.heads();
         int head = shape.head();
         int part = (int) shape.inner() / PARTS;
+        int wide = 2 * columnTiles;
         return List.of(
-                order(layer.qkv(), heads, true, 3 * head, hidden, head, hidden, head, 0),
-                order(layer.out(), heads, false, hidden, head, hidden, 0, 0, head),
-                order(layer.up(), PARTS, true, part, hidden, part, 0, part, 0),
-                order(layer.down(), PARTS, false, hidden, part, hidden, 0, 0, part));
+                new Fragments(heads, true, columnTiles, 3 * head, hidden, head, hidden, head, 0, along(layer.qkv())),
+                new Fragments(heads, false, wide, hidden, head, hidden, 0, 0, head, along(layer.out())),
+                new Fragments(PARTS, true, columnTiles, part, hidden, part, 0, part, 0, along(layer.up())),
+                new Fragments(PARTS, false, wide, hidden, part, hidden, 0, 0, part, along(layer.down())));
     }
 
-    private Fragments order(
-            Product product, int items, boolean within, int n, int k, int run, int jump, int column, int row) {
-        return new Fragments(
-                items, within, columnTiles, n, k, run, jump, column, row, !product.weight().transposed());
+    private static boolean along(Product product) {
+        return !product.weight().transposed();
     }
 }

@@ -38,7 +38,8 @@ final class ClusterStep implements ResidentLaunch {
                 .kernel(
                         AttentionCatalog.CLUSTERED,
                         "clustered",
-                        AttentionCatalog.clustered(plan.dtype(), plan.shape().head(), plan.columnTiles()),
+                        AttentionCatalog.clustered(
+                                plan.dtype(), plan.shape().head(), plan.columnTiles(), plan.paired()),
                         plan.sharedBytes());
         List<Choice> choices = new ArrayList<>();
         for (Form form : plan.forms()) {

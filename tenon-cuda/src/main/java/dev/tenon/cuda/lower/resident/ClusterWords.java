@@ -5,6 +5,7 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cuda.lower.resident.ClusterEncoder.Layer;
 import dev.tenon.cuda.lower.resident.ClusterEncoder.Norm;
 import dev.tenon.cuda.lower.resident.ClusterEncoder.Shape;
+import dev.tenon.cuda.lower.resident.ClusterPlan.Cut;
 import dev.tenon.cuda.lower.resident.ClusterPlan.Form;
 import dev.tenon.cuda.lower.resident.ClusterPlan.Layout;
 import dev.tenon.cuda.lower.step.GpuFrame;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class ClusterWords {
     private static final int LAYER_WORDS = 16;
     private static final int FIRST_OF_TAIL = ClusterPlan.MOST_LAYERS * LAYER_WORDS;
-    private static final int ALL = FIRST_OF_TAIL + 18;
+    private static final int ALL = FIRST_OF_TAIL + 22;
 
     /** Words behind the layers. */
     private static final int HANDED = FIRST_OF_TAIL + 2;
@@ -46,7 +47,7 @@ final class ClusterWords {
         }
         Shape shape = plan.shape();
         Layout layout = form.layout();
-        List<Integer> sizes = List.of(
+        List<Integer> sizes = new ArrayList<>(List.of(
                 encoder.layers().size(),
                 (int) shape.rows(),
                 (int) shape.keys(),
@@ -54,19 +55,23 @@ final class ClusterWords {
                 (int) shape.inner() / ClusterPlan.PARTS,
                 (int) shape.heads(),
                 form.blocks(),
-                encoder.wide() ? 1 : 0,
+                encoder.wide() ? 1 : 0));
+        for (Cut cut : plan.cuts()) {
+            sizes.addAll(List.of(cut.chunks(), cut.batches(), cut.rounds()));
+        }
+        sizes.addAll(List.of(
                 layout.between(),
                 layout.own(),
                 layout.mixed(),
+                layout.masks(),
                 layout.cells(),
                 layout.addends(),
                 layout.vectors(),
                 form.vectorElements(),
+                layout.layers(),
                 layout.segments(),
-                layout.barriers(),
-                layout.ring(),
-                layout.slots(),
-                bits(before == null ? 0 : before.epsilon()));
+                bits(before == null ? 0 : before.epsilon()),
+                0));
         for (int i = 0; i < sizes.size(); i += 2) {
             words[SIZES + i / 2] = pair(sizes.get(i), sizes.get(i + 1));
         }

@@ -26,10 +26,10 @@ public sealed interface WeightOrder {
      * those of a warp one behind the other. The matrix is cut into as many items as several blocks make.
      *
      * @param items that it is cut into
-     * @param within whether warps share k, four each; else they share the columns
+     * @param within whether two warps each share k; else all share the columns
      * @param tiles column tiles that a warp takes at a time
-     * @param n columns of the product of an item, a multiple of 32 tiles where warps share k, else of 128 tiles
-     * @param k of an item, a multiple of 64 bytes, or of 256 where warps share it
+     * @param n columns of the product of an item, a multiple of 32 tiles where warps share k, else of 64 tiles
+     * @param k of an item, a multiple of 64 bytes, or of 128 where warps share it
      * @param run columns of an item that lie one behind the other in the matrix
      * @param jump from a run to the next
      * @param column of the matrix where an item begins, times its number
