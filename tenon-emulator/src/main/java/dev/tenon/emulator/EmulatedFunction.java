@@ -47,7 +47,7 @@ final class EmulatedFunction implements GpuFunction {
 
     @Override
     public int clustersOnDevice(LaunchShape shape) {
-        return Limits.resident(this, shape) / shape.clusterX();
+        return shape.gridX() / shape.clusterX();
     }
 
     synchronized int allowedSharedBytes() {

@@ -19,9 +19,6 @@ final class Limits {
     private static final int L2 = 40 << 20;
     private static final int RESERVED_SHARED = 1024; // of each block, for the system
     private static final int MOST_BLOCK_Z = 64;
-    /** Which 8.0 has none of: kernels that have no other form are tried here too. */
-    private static final int CLUSTER = 8;
-
     /**
      * Whatever the host's cores: resident blocks are fibres. More would need more memory mappings (two a thread) than
      * hosts allow.
@@ -43,8 +40,7 @@ final class Limits {
                 REGISTERS,
                 THREADS_PER_MULTIPROCESSOR,
                 L2,
-                true,
-                CLUSTER);
+                true);
     }
 
     static int blocksPerMultiprocessor(int threads, int staticShared, int dynamicShared) {
@@ -56,11 +52,6 @@ final class Limits {
         return Math.min(BLOCKS_PER_MULTIPROCESSOR, Math.min(byThreads, byShared));
     }
 
-    /** Blocks of a launch that the device holds at a time. */
-    static int resident(EmulatedFunction function, LaunchShape shape) {
-        return MULTIPROCESSORS * function.blocksPerMultiprocessor(shape.threads(), shape.sharedBytes());
-    }
-
     /** @throws NativeException naming every limit that the launch breaks */
     static void check(EmulatedFunction function, LaunchShape shape, int arguments, DeviceProperties device) {
         List<String> broken = new ArrayList<>();
@@ -69,15 +60,12 @@ final class Limits {
             broken.add("a block has at most " + THREADS_PER_BLOCK + " threads, " + MOST_BLOCK_Z + " along z");
         }
         GridLimits.check(shape, function.allowedSharedBytes(), broken);
-        if (shape.clusterX() > 1 && (shape.clusterX() > CLUSTER || shape.gridX() % shape.clusterX() != 0)) {
-            broken.add("a cluster has at most " + CLUSTER + " blocks, and divides the grid's");
+        if (shape.clusterX() > 1) {
+            broken.add("clusters need compute capability 9.0");
         }
         int parameters = function.entry().parameterBytes().size();
         if (arguments != parameters) {
             broken.add("the function has " + parameters + " parameters, the launch " + arguments + " arguments");
-        }
-        if (broken.isEmpty() && shape.clusterX() > resident(function, shape)) {
-            broken.add("a cluster of these blocks has at most " + resident(function, shape) + " here");
         }
         GridLimits.checkResident(shape, function, device.multiprocessors(), broken);
         if (!broken.isEmpty()) {

@@ -2,7 +2,6 @@ package dev.tenon.emulator;
 
 import dev.tenon.cuda.port.LaunchShape;
 import dev.tenon.nativelib.emulated.KernelFault;
-import dev.tenon.nativelib.emulated.LaunchSize;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -22,12 +21,10 @@ sealed interface Work {
                             device.pool(),
                             function.module().running(),
                             function.entry(),
-                            new LaunchSize(
-                                    List.of(shape.gridX(), shape.gridY(), shape.gridZ()),
-                                    List.of(shape.blockX(), shape.blockY(), shape.blockZ()),
-                                    shape.sharedBytes(),
-                                    shape.cooperative(),
-                                    shape.clusterX()),
+                            new int[] {shape.gridX(), shape.gridY(), shape.gridZ()},
+                            new int[] {shape.blockX(), shape.blockY(), shape.blockZ()},
+                            shape.sharedBytes(),
+                            shape.cooperative(),
                             arguments,
                             clock == null ? null : clock.order());
             if (fault != null) {
@@ -39,8 +36,7 @@ sealed interface Work {
         public boolean like(Work other) {
             return other instanceof Launch launch
                     && launch.function == function
-                    && launch.shape.cooperative() == shape.cooperative()
-                    && launch.shape.clusterX() == shape.clusterX();
+                    && launch.shape.cooperative() == shape.cooperative();
         }
     }
 

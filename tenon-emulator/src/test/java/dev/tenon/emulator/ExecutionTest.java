@@ -12,7 +12,6 @@ import dev.tenon.cuda.port.LaunchShape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeAll;
@@ -150,35 +149,6 @@ class ExecutionTest {
                             "rounds", LaunchShape.of(1000, 1024).withCooperative(), sums, counter, rounds))
                     .isInstanceOf(NativeException.class)
                     .hasMessageContaining("cooperative grid of this block has at most 16 blocks");
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void blocksOfAClusterHandOn(boolean checked) {
-        int blocks = 12;
-        int of = 4;
-        int rounds = 5;
-        LaunchShape shape = LaunchShape.of(blocks, 64).withSharedBytes(64).withCluster(of);
-        int[] expected = IntStream.range(0, blocks).toArray();
-        for (int r = 0; r < rounds; r++) {
-            int[] before = expected.clone();
-            for (int i = 0; i < blocks; i++) {
-                expected[i] = (16 * before[i / of * of + (i + of - 1) % of] + 24) % 1000;
-            }
-        }
-        try (Harness harness = open(checked)) {
-            for (LaunchShape each : List.of(shape, shape.withCooperative())) {
-                try (DeviceBuffer sums = harness.upload(new int[blocks])) {
-                    harness.run("ring", each, sums, of, rounds);
-                    assertThat(harness.ints(sums)).isEqualTo(expected);
-                }
-            }
-            assertThatThrownBy(() -> harness.launch("empty", LaunchShape.of(9, 32).withCluster(9)))
-                    .isInstanceOf(NativeException.class)
-                    .hasMessageContaining("at most 8 blocks");
-            assertThatThrownBy(() -> harness.launch("empty", LaunchShape.of(6, 32).withCluster(4)))
-                    .hasMessageContaining("divides the grid's");
         }
     }
 

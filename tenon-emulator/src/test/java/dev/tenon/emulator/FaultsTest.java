@@ -257,21 +257,6 @@ class FaultsTest {
     }
 
     @Test
-    void storesStayInTheClusterAndItsSharedMemory() {
-        LaunchShape two = LaunchShape.of(2, 32).withSharedBytes(64).withCluster(2);
-        assertThat(fault("store_past_the_cluster", two, 2, 0))
-                .contains("of block 2: the cluster has 2 blocks", "faults.cu:" + Harness.line(FILE, "store_past_the_cluster"));
-        assertThat(fault("store_past_the_cluster", two, 1, 64)).contains("at offset 64", "with 64 bytes");
-        assertThat(fault("store_past_the_cluster", two, 1, 8)).contains("at offset 8");
-    }
-
-    @Test
-    void clustersMeetNoBlockThatHasEnded() {
-        assertThat(fault("meet_an_ended_block", LaunchShape.of(2, 32).withCluster(2)))
-                .contains("block 1 of it has ended", "faults.cu:" + Harness.line(FILE, "meet_an_ended_block"));
-    }
-
-    @Test
     void hostFaultsOfUncheckedKernels() {
         EmulatorOptions unchecked = options().withChecked(false);
         assertThat(fault(unchecked, "write_null", WARP)).contains("illegal address", "near null");

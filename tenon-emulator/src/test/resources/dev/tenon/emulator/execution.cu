@@ -145,28 +145,3 @@ extern "C" __global__ void mathematics(const float* x, float* y) {
     o[9] = powf(fabsf(v), 0.3f);
 }
 TENON_ENTRY(mathematics)
-
-// Each block hands four numbers to the next of its cluster, and adds up what came.
-extern "C" __global__ void ring(i32* sums, i32 blocks, i32 rounds) {
-    TENON_DYNAMIC_SHARED(i32, shared);
-    __shared__ i32 sum;
-    int rank = static_cast<int>(blockIdx.x) % blocks;
-    if (threadIdx.x == 0) sum = static_cast<i32>(blockIdx.x);
-    __syncthreads();
-    for (int r = 0; r < rounds; r++) {
-        meet_cluster();
-        if (threadIdx.x < 4) {
-            u32 v = static_cast<u32>(sum) + threadIdx.x;
-            store_in_cluster(in_cluster(shared, (rank + 1) % blocks) + threadIdx.x * 16, make_uint4(v, v, v, v));
-        }
-        meet_cluster();
-        if (threadIdx.x == 0) {
-            sum = 0;
-            for (int i = 0; i < 16; i++) sum += shared[i];
-            sum %= 1000;
-        }
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) sums[blockIdx.x] = sum;
-}
-TENON_ENTRY(ring)

@@ -268,15 +268,3 @@ __device__ __noinline__ int deep(volatile int* p, int n) {
 
 extern "C" __global__ void overflow_stack(int* y, int n) { y[0] = deep(y, n); }
 TENON_ENTRY(overflow_stack)
-
-extern "C" __global__ void store_past_the_cluster(void*, i32 block, i32 bytes) {
-    TENON_DYNAMIC_SHARED(u8, shared);
-    store_in_cluster(in_cluster(shared, block) + bytes, make_uint4(0, 0, 0, 0));  // LINE store_past_the_cluster
-}
-TENON_ENTRY(store_past_the_cluster)
-
-extern "C" __global__ void meet_an_ended_block(void*) {
-    if (blockIdx.x == 1) return;
-    meet_cluster();  // LINE meet_an_ended_block
-}
-TENON_ENTRY(meet_an_ended_block)

@@ -231,8 +231,7 @@ final class RowCases {
                 d.registersPerMultiprocessor(),
                 d.threadsPerMultiprocessor(),
                 l2,
-                d.cooperativeLaunch(),
-                d.clusterBlocks());
+                d.cooperativeLaunch());
     }
 
     private static String name(RowRule rule) {

@@ -15,10 +15,6 @@ import java.util.List;
 /** What the driver says of its devices. */
 final class DeviceList {
     private static final int NAME_BYTES = 256;
-    /** Most blocks of a cluster, on every device that has clusters and on those for data centres. */
-    private static final int PORTABLE_CLUSTER = 8;
-
-    private static final int LARGE_CLUSTER = 16;
 
     private final MemorySegment out;
     private final MemorySegment name;
@@ -60,13 +56,12 @@ final class DeviceList {
                 CuDevice.cuDeviceGetName(name.address(), NAME_BYTES, device), "cuDeviceGetName(%d)", ordinal);
         CuStatus.CHECK.check(CuDevice.cuDeviceTotalMem(out.address(), device), "cuDeviceTotalMem(%d)", ordinal);
         long memory = out.get(ValueLayout.JAVA_LONG, 0);
-        Architecture architecture = new Architecture(
-                attribute(device, DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-                attribute(device, DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
         return new DeviceProperties(
                 ordinal,
                 name.getString(0),
-                architecture,
+                new Architecture(
+                        attribute(device, DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                        attribute(device, DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)),
                 attribute(device, DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
                 memory,
                 attribute(device, DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
@@ -75,8 +70,7 @@ final class DeviceList {
                 attribute(device, DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
                 attribute(device, DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
                 attribute(device, DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
-                attribute(device, DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0,
-                architecture.number() < 90 ? 1 : architecture.major() <= 10 ? LARGE_CLUSTER : PORTABLE_CLUSTER);
+                attribute(device, DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0);
     }
 
     private int attribute(int device, int attribute) {

@@ -15,7 +15,6 @@ package dev.tenon.cuda.port;
  * @param threadsPerMultiprocessor most resident threads of a multiprocessor
  * @param l2Bytes size of the L2 cache
  * @param cooperativeLaunch whether a grid may synchronise
- * @param clusterBlocks most blocks of a cluster; 1 where there are none
  */
 public record DeviceProperties(
         int ordinal,
@@ -29,5 +28,4 @@ public record DeviceProperties(
         int registersPerMultiprocessor,
         int threadsPerMultiprocessor,
         int l2Bytes,
-        boolean cooperativeLaunch,
-        int clusterBlocks) {}
+        boolean cooperativeLaunch) {}

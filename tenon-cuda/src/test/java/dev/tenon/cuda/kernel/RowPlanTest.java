@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class RowPlanTest {
     private static final DeviceProperties H100 = new DeviceProperties(
-            0, "H100", new Architecture(9, 0), 132, 80L << 30, 49152, 232448, 233472, 65536, 2048, 50 << 20, true, 16);
+            0, "H100", new Architecture(9, 0), 132, 80L << 30, 49152, 232448, 233472, 65536, 2048, 50 << 20, true);
 
     @Test
     void picksTheFormByLengthAndAlignment() {
@@ -35,7 +35,7 @@ class RowPlanTest {
     @Test
     void noClustersBeforeTheyWere() {
         DeviceProperties a100 = new DeviceProperties(
-                0, "A100", new Architecture(8, 0), 108, 40L << 30, 49152, 166912, 167936, 65536, 2048, 40 << 20, true, 1);
+                0, "A100", new Architecture(8, 0), 108, 40L << 30, 49152, 166912, 167936, 65536, 2048, 40 << 20, true);
         assertThat(RowPlan.of(RowRule.SOFTMAX, DType.F32, 4096, 50257, true, a100)
                         .entry())
                 .isEqualTo("softmax_block_v16t512");

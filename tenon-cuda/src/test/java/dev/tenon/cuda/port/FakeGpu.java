@@ -14,7 +14,7 @@ import java.util.function.Consumer;
  */
 public final class FakeGpu {
     public static final DeviceProperties DEVICE = new DeviceProperties(
-            0, "none", new Architecture(9, 0), 132, 80L << 30, 49152, 232448, 233472, 65536, 2048, 50 << 20, true, 16);
+            0, "none", new Architecture(9, 0), 132, 80L << 30, 49152, 232448, 233472, 65536, 2048, 50 << 20, true);
 
     private FakeGpu() {}
 

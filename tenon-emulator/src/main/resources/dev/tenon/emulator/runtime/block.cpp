@@ -15,7 +15,6 @@ void Block::start(Job* of, uint64_t number, uint8_t* fixed_shared) {
     index[2] = static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1]);
     count = alive = launch.block[0] * launch.block[1] * launch.block[2];
     fresh = waiting = votes = ran_through = 0;
-    meetings = 0;
     first_through = nullptr;
     ready.clear();
     pollers.clear();

@@ -75,7 +75,6 @@ struct Block {
     uint32_t count = 0;  // threads
     uint32_t fresh = 0;  // the first that has not started
     uint32_t alive = 0;
-    uint64_t meetings = 0;  // of the cluster, that it came to
     Thread* threads = nullptr;
     Queue ready, pollers;
     Shared shared;

@@ -102,7 +102,7 @@ void Pool::loop(Worker& worker) {
 // The oldest launch that has something left for the worker.
 Job* Pool::choose(const Worker& worker) {
     for (Job* job : jobs_) {
-        bool left = job->shared_out() ? (job->taken >> worker.number & 1) == 0 : job->next < job->blocks && !job->failed;
+        bool left = job->launch.cooperative ? (job->taken >> worker.number & 1) == 0 : job->next < job->blocks && !job->failed;
         if (left) {
             return job;
         }
@@ -111,7 +111,7 @@ Job* Pool::choose(const Worker& worker) {
 }
 
 bool Pool::finished(const Job& job) const {
-    bool given_out = job.shared_out() ? static_cast<uint32_t>(__builtin_popcountll(job.taken)) == size() : job.next >= job.blocks || job.failed;
+    bool given_out = job.launch.cooperative ? static_cast<uint32_t>(__builtin_popcountll(job.taken)) == size() : job.next >= job.blocks || job.failed;
     return given_out && job.running == 0;
 }
 

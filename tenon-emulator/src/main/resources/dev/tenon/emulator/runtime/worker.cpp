@@ -122,7 +122,7 @@ void Worker::idle(uint64_t& seen, int64_t& since) {
 void Worker::run_job() {
     memcpy(tenon_thread.block_dim, job->launch.block, sizeof tenon_thread.block_dim);
     memcpy(tenon_thread.grid_dim, job->launch.grid, sizeof tenon_thread.grid_dim);
-    if (job->shared_out()) {
+    if (job->launch.cooperative) {
         run_together();
     } else {
         run_blocks();
@@ -160,61 +160,41 @@ void Worker::run_blocks() {
     }
 }
 
-// All blocks of a cooperative launch are resident, and so are those of a cluster: this worker's share takes turns.
+// All blocks of a cooperative launch are resident: this worker's share takes turns. They share its thread-local memory, so each block's
+// static shared memory is put there for its turn.
 void Worker::run_together() {
-    uint64_t of_cluster = job->launch.cluster, clusters = job->blocks / of_cluster;
-    if (job->launch.cooperative) {
-        run_residents(number, pool->size(), clusters);
-    } else {
-        for (uint64_t next = number; next < clusters && !job->failed; next += pool->size()) {
-            run_residents(next, clusters, clusters);
-        }
-    }
-}
-
-// Clusters from one on. Their blocks share the worker's thread-local memory, so each block's static shared memory is put there for its turn.
-void Worker::run_residents(uint64_t first, uint64_t stride, uint64_t end) {
     struct Resident {
         Block block;
         std::vector<uint8_t> fixed;
         bool ended = false;
     };
     uint8_t* fixed = job->launch.module->shared();
-    uint32_t fixed_bytes = job->launch.module->shared_bytes, of_cluster = job->launch.cluster;
+    uint32_t fixed_bytes = job->launch.module->shared_bytes;
     std::vector<std::unique_ptr<Resident>> residents;
-    for (uint64_t next = first; next < end; next += stride) {
-        for (uint32_t i = 0; i < of_cluster; i++) {
-            residents.push_back(std::make_unique<Resident>());
-            Resident& resident = *residents.back();
-            if (!resident.block.shared.reserve(job->launch.shared_bytes, job->checked())) {
-                report(0, nullptr, "the host has no memory for the shared memory of all blocks");
-                return;
-            }
-            resident.block.start(job, next * of_cluster + i, fixed);
-            resident.fixed.assign(fixed, fixed + fixed_bytes);
+    for (uint64_t next = number; next < job->blocks; next += pool->size()) {
+        residents.push_back(std::make_unique<Resident>());
+        Resident& resident = *residents.back();
+        if (!resident.block.shared.reserve(job->launch.shared_bytes, job->checked())) {
+            report(0, nullptr, "the host has no memory for the shared memory of all blocks");
+            return;
         }
+        resident.block.start(job, next, fixed);
+        resident.fixed.assign(fixed, fixed + fixed_bytes);
     }
     uint64_t seen = 0;
     int64_t since = 0;
     for (size_t left = residents.size(); left > 0 && !job->failed;) {
-        for (size_t i = 0; i < residents.size(); i++) {
-            Resident& resident = *residents[i];
-            if (i % of_cluster == 0) {
-                cluster.clear();
-                for (uint32_t j = 0; j < of_cluster; j++) {
-                    cluster.push_back(&residents[i + j]->block);
-                }
-            }
-            if (resident.ended || job->failed) {
+        for (auto& resident : residents) {
+            if (resident->ended || job->failed) {
                 continue;
             }
-            memcpy(fixed, resident.fixed.data(), fixed_bytes);
-            if (step(resident.block)) {
-                resident.ended = true;
+            memcpy(fixed, resident->fixed.data(), fixed_bytes);
+            if (step(resident->block)) {
+                resident->ended = true;
                 left--;
             }
-            memcpy(resident.fixed.data(), fixed, fixed_bytes);
-            wake_pollers(resident.block);
+            memcpy(resident->fixed.data(), fixed, fixed_bytes);
+            wake_pollers(resident->block);
         }
         if (left > 0 && !job->failed) {
             idle(seen, since);
@@ -251,36 +231,6 @@ void tenon_meeting(unsigned int blocks, int line, const char* file) {
     }
     if (blocks > job.blocks) {
         fail_at(line, file, "meeting of %u blocks: the launch has %llu", blocks, static_cast<unsigned long long>(job.blocks));
-    }
-}
-
-void tenon_cluster_meeting(int line, const char* file) {
-    Worker* worker = current_worker;
-    uint64_t mine = ++worker->block->meetings;
-    worker->advance();
-    for (size_t i = 0; i < current_worker->cluster.size(); i++) {
-        const Block* other = current_worker->cluster[i];
-        while (other->meetings < mine) {
-            if (other->alive == 0) {
-                fail_at(line, file, "meeting of a cluster: block %zu of it has ended", i);
-            }
-            current_worker->block->yield(line, file);
-        }
-    }
-}
-
-void tenon_cluster_store(void* shared, unsigned int block, const void* value, unsigned int bytes, int line, const char* file) {
-    Worker* worker = current_worker;
-    Shared& own = worker->block->shared;
-    uint64_t at = reinterpret_cast<uint64_t>(shared) - reinterpret_cast<uint64_t>(own.dynamic);
-    if (block >= worker->cluster.size() || at % bytes != 0 || at >= own.dynamic_bytes || bytes > own.dynamic_bytes - at) {
-        fail_at(line, file, "a store of %u bytes at offset %lld of the dynamic shared memory of block %u: the cluster has %zu blocks, each with %u bytes", bytes,
-                static_cast<long long>(at), block, worker->cluster.size(), own.dynamic_bytes);
-    }
-    Shared& other = worker->cluster[block]->shared;
-    memcpy(other.dynamic + at, value, bytes);
-    if (other.checked()) {
-        other.arrived(Shared::most_fixed + static_cast<int64_t>(at), bytes, 0);
     }
 }
 

@@ -18,8 +18,6 @@ struct Launch {
     uint32_t shared_bytes;
     uint32_t cooperative;
     const Order* order;  // null where the order between streams is not checked
-    uint32_t cluster;    // blocks of a cluster; 1 for none
-    uint32_t unused;
 };
 
 struct Job {
@@ -33,8 +31,6 @@ struct Job {
     uint64_t taken = 0;    // bits of the workers that had their share of a cooperative launch
 
     bool checked() const { return launch.entry->checked != 0; }
-    // Whether each worker takes its share once: of all blocks, or of clusters.
-    bool shared_out() const { return launch.cooperative != 0 || launch.cluster > 1; }
 };
 
 struct Worker {
@@ -50,7 +46,6 @@ struct Worker {
 
     Job* job = nullptr;
     Block* block = nullptr;
-    std::vector<Block*> cluster;  // of the block that runs, in order
     Thread* thread = nullptr;
     Stack* incoming = nullptr;  // of the fibre about to start
     void* main = nullptr;       // the scheduler's own state
@@ -73,7 +68,6 @@ private:
     bool step(Block& block);
     void run_blocks();
     void run_together();
-    void run_residents(uint64_t first, uint64_t step, uint64_t end);
     void idle(uint64_t& seen, int64_t& since);
 };
 

@@ -151,6 +151,8 @@ public final class EmulatorLibrary {
     /**
      * Runs a kernel to its end.
      *
+     * @param grid blocks along x, y, z
+     * @param block threads along x, y, z
      * @param arguments the bytes of all arguments, one behind the other
      * @param order what it comes after, for the check of order between streams; null for no check
      * @return null when all went well
@@ -159,21 +161,23 @@ public final class EmulatorLibrary {
             long pool,
             LoadedObject object,
             EntryPoint point,
-            LaunchSize size,
+            int[] grid,
+            int[] block,
+            int sharedBytes,
+            boolean cooperative,
             MemorySegment arguments,
             @Nullable StreamOrder order) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment what = arena.allocate(64, 8);
+            MemorySegment what = arena.allocate(56, 8);
             what.set(JAVA_LONG, 0, point.address());
             what.set(JAVA_LONG, 8, object.handle());
             for (int i = 0; i < 3; i++) {
-                what.setAtIndex(JAVA_INT, 4 + i, size.grid().get(i));
-                what.setAtIndex(JAVA_INT, 7 + i, size.block().get(i));
+                what.setAtIndex(JAVA_INT, 4 + i, grid[i]);
+                what.setAtIndex(JAVA_INT, 7 + i, block[i]);
             }
-            what.set(JAVA_INT, 40, size.sharedBytes());
-            what.set(JAVA_INT, 44, size.cooperative() ? 1 : 0);
+            what.set(JAVA_INT, 40, sharedBytes);
+            what.set(JAVA_INT, 44, cooperative ? 1 : 0);
             what.set(JAVA_LONG, 48, order == null ? 0 : order.write(arena).address());
-            what.set(JAVA_INT, 56, size.cluster());
             MemorySegment pointers = spread(point, arguments, arena);
             MemorySegment fault = FaultLayout.allocate(arena);
             int status = (int) launch.invokeExact(pool, what, pointers, fault);

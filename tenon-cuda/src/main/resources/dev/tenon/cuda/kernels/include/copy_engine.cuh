@@ -23,16 +23,6 @@ __device__ __forceinline__ void await_phase(u32 barrier, u32 parity) {
         "done%=: }" ::"r"(barrier), "r"(parity) : "memory");
 }
 
-// await_phase where other blocks of the cluster sent what is waited for.
-__device__ __forceinline__ void await_phase_in_cluster(u32 barrier, u32 parity) {
-    asm volatile(
-        "{ .reg .pred p;\n"
-        "again%=: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
-        "@p bra.uni done%=;\n"
-        "bra.uni again%=;\n"
-        "done%=: }" ::"r"(barrier), "r"(parity) : "memory");
-}
-
 // Arrives, and makes the phase wait for so many bytes of copies beside; one thread for all copies of a phase.
 __device__ __forceinline__ void expect_bytes(u32 barrier, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");

@@ -128,10 +128,10 @@ __device__ __forceinline__ uint4 load_streaming(const uint4* p) {
     return r;
 }
 
-// The same of what no kernel writes while this one runs: a load that is meant to be on its way for long.
+// The same of what no kernel writes while this one runs, in a load that is meant to be on its way for long.
 __device__ __forceinline__ uint4 load_ahead(const uint4* p) {
     uint4 r;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "l"(p));
+    asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "l"(p));
     return r;
 }
 
@@ -291,64 +291,6 @@ __device__ __forceinline__ void store_in_cluster(double* shared, u32 block, doub
 #else
     __trap();
 #endif
-}
-
-// A place of shared memory in a block of the cluster, by its number.
-struct InCluster {
-    u32 at;
-
-    __device__ __forceinline__ InCluster operator+(u32 bytes) const { return {at + bytes}; }
-};
-
-__device__ __forceinline__ InCluster in_cluster(const void* shared, u32 block) {
-    InCluster there = {};
-#if __CUDA_ARCH__ >= 900
-    u32 address = static_cast<u32>(__cvta_generic_to_shared(shared));
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there.at) : "r"(address), "r"(block));
-#else
-    __trap();
-#endif
-    return there;
-}
-
-// A store to such a place, done at some time before a barrier there has its bytes.
-__device__ __forceinline__ void send_in_cluster(InCluster there, uint4 v, InCluster barrier) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(there.at), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(barrier.at) : "memory");
-#else
-    __trap();
-#endif
-}
-
-__device__ __forceinline__ void send_in_cluster(InCluster there, uint2 v, InCluster barrier) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::"r"(there.at), "r"(v.x), "r"(v.y), "r"(barrier.at) : "memory");
-#else
-    __trap();
-#endif
-}
-
-// A store that is seen behind the next meeting of the cluster.
-__device__ __forceinline__ void store_in_cluster(InCluster there, uint4 v) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(there.at), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
-#else
-    __trap();
-#endif
-}
-
-__device__ __forceinline__ void store_in_cluster(InCluster there, uint2 v) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("st.shared::cluster.v2.b32 [%0], {%1, %2};" ::"r"(there.at), "r"(v.x), "r"(v.y) : "memory");
-#else
-    __trap();
-#endif
-}
-
-// All threads of the cluster are here, and see what the others wrote before.
-__device__ __forceinline__ void meet_cluster() {
-    arrive_at_cluster();
-    wait_for_cluster();
 }
 
 // Says that a step met a value which has no result. The 16 bytes at `faults`, in the host's memory and zeroed before the run, keep the first

@@ -198,6 +198,12 @@ __device__ __forceinline__ float4 load_in_cluster(const float* shared, int block
     return v;
 }
 
+// All threads of the cluster are here, and see what the others wrote before.
+__device__ __forceinline__ void meet_cluster() {
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
 // Sends two numbers to the same place in a block of the cluster, by its number, and arrives at its barrier at the same place.
 __device__ __forceinline__ void send_in_cluster(u32 shared, u32 barrier, int block, float x, float y) {
     asm volatile(
@@ -206,6 +212,16 @@ __device__ __forceinline__ void send_in_cluster(u32 shared, u32 barrier, int blo
         "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [gate]; }" ::"r"(shared),
         "r"(barrier), "r"(block), "f"(x), "f"(y)
         : "memory");
+}
+
+// await_phase where other blocks of the cluster sent what is waited for.
+__device__ __forceinline__ void await_phase_in_cluster(u32 barrier, u32 parity) {
+    asm volatile(
+        "{ .reg .pred p;\n"
+        "again%=: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
+        "@p bra.uni done%=;\n"
+        "bra.uni again%=;\n"
+        "done%=: }" ::"r"(barrier), "r"(parity) : "memory");
 }
 
 // Numbered barriers of a block, for `threads` in all: those that wait and those that only arrive.

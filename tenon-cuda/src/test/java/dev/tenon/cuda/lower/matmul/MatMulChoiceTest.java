@@ -48,8 +48,7 @@ public class MatMulChoiceTest {
                 65536,
                 2048,
                 50 << 20,
-                true,
-                16);
+                true);
     }
 
     private static MatMulShape plain(long m, long k, long n) {

@@ -41,8 +41,7 @@ class ResidentPlanTest {
                 65536,
                 2048,
                 50 << 20,
-                cooperative,
-                major < 9 ? 1 : 16);
+                cooperative);
     }
 
     private static Plan plan(long tokens, CompilerOptions options) {

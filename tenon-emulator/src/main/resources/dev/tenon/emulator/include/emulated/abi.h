@@ -46,10 +46,6 @@ void tenon_yield_at(int line, const char* file);
 void tenon_spin();
 // Fails where so many blocks cannot meet.
 void tenon_meeting(unsigned int blocks, int line, const char* file);
-// Waits for all blocks of the cluster; by one thread of each.
-void tenon_cluster_meeting(int line, const char* file);
-// Writes to the same place in another block's dynamic shared memory.
-void tenon_cluster_store(void* shared, unsigned int block, const void* value, unsigned int bytes, int line, const char* file);
 long long tenon_clock();
 void tenon_trap(int line, const char* file) __attribute__((noreturn));
 

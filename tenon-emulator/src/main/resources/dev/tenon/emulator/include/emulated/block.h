@@ -102,28 +102,7 @@ TENON_DEVICE void meet(u32* counter, u32 blocks, u32 number, TENON_WHERE) {
 TENON_DEVICE void await_predecessor() {}
 TENON_DEVICE void release_successor() {}
 
-// Blocks of a cluster, which run one after the other on one worker.
-TENON_DEVICE void meet_cluster(TENON_WHERE) {
-    tenon_barrier(0, 0, __COUNTER__, line, file);
-    if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) tenon_cluster_meeting(line, file);
-    tenon_barrier(0, 0, __COUNTER__, line, file);
-}
-
-struct alignas(16) InCluster {
-    unsigned char* at;
-    u32 block;
-
-    inline __attribute__((always_inline)) InCluster operator+(u32 bytes) const { return {at + bytes, block}; }
-};
-
-TENON_DEVICE InCluster in_cluster(const void* shared, u32 block) { return {static_cast<unsigned char*>(const_cast<void*>(shared)), block}; }
-
-template <typename V>
-TENON_DEVICE void store_in_cluster(InCluster there, V v, TENON_WHERE) {
-    tenon_cluster_store(there.at, there.block, &v, sizeof(V), line, file);
-}
-
-// The row kernels' clusters need compute capability 9.0, and this is 8.0.
+// Clusters need compute capability 9.0, and this is 8.0: no launch has any.
 TENON_DEVICE void begin_cluster(TENON_WHERE) { tenon_trap(line, file); }
 TENON_DEVICE void arrive_at_cluster(TENON_WHERE) { tenon_trap(line, file); }
 TENON_DEVICE void wait_for_cluster(TENON_WHERE) { tenon_trap(line, file); }

@@ -1,10 +1,10 @@
-// Attention within a kernel of clusters: 16 queries of a head by one block, a warp 16 keys. Of a sequence that is longer than a tile, keys and values come
-// from the blocks of other clusters that have the same head, as words that are looked at until they are there.
+// Attention within a kernel of an encoder's layers: 16 queries of a head by one block, a warp 16 keys. Of a sequence that is longer than a tile, keys and
+// values come from the blocks that have the same head of other tiles.
 #pragma once
-#include "clustered.cuh"
+#include "layers.cuh"
 
-#if __CUDA_ARCH__ >= 900 || TENON_EMULATED
-// Where a tile's queries, keys and values are, and what is added to scores.
+#if __CUDA_ARCH__ >= 800 || TENON_EMULATED
+// Where a tile's queries, keys and values are, what is added to scores, and where results go.
 struct Tile {
     static constexpr int WORDS = Heads<HEAD>::WORDS;
 
@@ -12,6 +12,8 @@ struct Tile {
     const float* masks;  // [16 or 1, line] there; -inf past the last key
     const T* handed;     // keys of the sequence [keys, HEAD], or null
     i64 values;          // elements from keys to values there
+    T* mixed;            // results [16, stride]
+    int stride, rows;    // rows of these that are there
     int keys, line;      // tokens of the sequence; from a query's masks to the next, 0 where all have the same
     bool guarded;
     float factor;
@@ -31,12 +33,14 @@ struct Tile {
 
     // A lane's neighbours of a value.
     __device__ __forceinline__ void value(u32 (&to)[WORDS], int token) const {
+        const T* here = mine + (2 * TILE + token) * WIDE_HEAD + quad * (HEAD / 8);
+        const T* there = handed + values + token * HEAD + quad * (HEAD / 8);
         if constexpr (WORDS == 2) {
             uint2 v = make_uint2(0, 0);
             if (handed == nullptr) {
-                v = *reinterpret_cast<const uint2*>(mine + (2 * TILE + token) * WIDE_HEAD + quad * (HEAD / 8));
+                v = *reinterpret_cast<const uint2*>(here);
             } else if (token < keys) {
-                v = load_handed(reinterpret_cast<const uint2*>(handed + values + token * HEAD + quad * (HEAD / 8)));
+                v = load_handed(reinterpret_cast<const uint2*>(there));
             }
             to[0] = v.x;
             to[1] = v.y;
@@ -45,9 +49,9 @@ struct Tile {
             for (int i = 0; i < WORDS / 4; i++) {
                 uint4 v = make_uint4(0, 0, 0, 0);
                 if (handed == nullptr) {
-                    v = reinterpret_cast<const uint4*>(mine + (2 * TILE + token) * WIDE_HEAD + quad * (HEAD / 8))[i];
+                    v = reinterpret_cast<const uint4*>(here)[i];
                 } else if (token < keys) {
-                    v = load_handed(reinterpret_cast<const uint4*>(handed + values + token * HEAD + quad * (HEAD / 8)) + i);
+                    v = load_handed(reinterpret_cast<const uint4*>(there) + i);
                 }
                 to[4 * i] = v.x;
                 to[4 * i + 1] = v.y;
@@ -59,7 +63,7 @@ struct Tile {
 };
 
 struct TileTurn : Turn<HEAD, Tile> {
-    // Scores of all queries with 16 keys; the largest joins `most`.
+    // Scores of all queries with 16 keys, and the largest of each query.
     __device__ __forceinline__ void look(const Tile& tile, float (&most)[2], int first) {
         uint4 k[2][HEAD / CHUNK];
         bool missing;
@@ -100,44 +104,63 @@ struct TileTurn : Turn<HEAD, Tile> {
         }
         const float* masks = tile.masks + tile.quad * tile.line + first + tile.own * 2;
 #pragma unroll
-        for (int n = 0; n < 2; n++) {
+        for (int i = 0; i < 2; i++) {
+            most[i] = -TENON_INFINITY;
 #pragma unroll
-            for (int i = 0; i < 2; i++) {
+            for (int n = 0; n < 2; n++) {
                 float2 add = *reinterpret_cast<const float2*>(masks + i * 8 * tile.line + n * 8);
                 s[n][2 * i] = fmaf(s[n][2 * i], tile.factor, add.x);
                 s[n][2 * i + 1] = fmaf(s[n][2 * i + 1], tile.factor, add.y);
                 most[i] = peak(peak(most[i], s[n][2 * i]), s[n][2 * i + 1]);
             }
+            most[i] = most_of_quad(most[i]);
         }
-#pragma unroll
-        for (int i = 0; i < 2; i++) most[i] = most_of_quad(most[i]);
     }
 };
 
-// Into `mixed` [16, WIDE_HEAD], as operands: what the tile's queries of a head see. All warps of the block.
-__device__ __forceinline__ void attend_tile(const Tile& tile, const u32* counters, T* mixed, float* cells) {
+template <typename E>
+__device__ __forceinline__ u32 pack_two(const float (&v)[2], E) {
+    return sealed(to_pair(v[0], v[1], E()));
+}
+__device__ __forceinline__ uint2 pack_two(const float (&v)[2], float) { return make_uint2(sealed(__float_as_uint(v[0])), sealed(__float_as_uint(v[1]))); }
+
+__device__ __forceinline__ uint2 as_operands(uint2 v, float) { return make_uint2(tf32_bits(v.x), tf32_bits(v.y)); }
+
+// Stores 2 or 4 elements as operands that other blocks read.
+template <int N>
+__device__ __forceinline__ void hand_on(T* to, const float (&v)[N]) {
+    if constexpr (N == 4) {
+        auto words = as_operands(pack_four(v, T()), T());
+        store_handed(reinterpret_cast<decltype(words)*>(to), words);
+    } else {
+        auto words = as_operands(pack_two(v, T()), T());
+        store_handed(reinterpret_cast<decltype(words)*>(to), words);
+    }
+}
+
+// What the tile's queries of a head see, to `mixed`. All warps of the block.
+__device__ __forceinline__ void attend_tile(const Tile& tile, float* cells) {
     int warp = threadIdx.x / 32;
     int active = tile.handed == nullptr ? 1 : (tile.keys + KEYS - 1) / KEYS;
     TileTurn turn;
-    float most[2] = {-TENON_INFINITY, -TENON_INFINITY}, total[2] = {};
+    float most[2] = {}, total[2] = {};
     float o[HEAD / 8][4] = {};
     if (active == 1 && warp > 0) return;
-    if (warp < active) {
-        if (tile.handed != nullptr) {  // words are NOT_YET or there
-            if (threadIdx.x % 32 == 0) wait_until(counters, gridDim.x);
-            __syncwarp();
-        }
-        turn.look(tile, most, warp * KEYS);
-    }
+    if (warp < active) turn.look(tile, most, warp * KEYS);
     if (active == 1) {
         turn.weigh(o, total, tile, most, KEYS);
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             float share = 1.0f / tile.divisor(sum_of_quad(total[i]));
-            Pack<T, HEAD / 4> pack;  // columns 2t and 2t + 1: neighbours in the head
+            int row = tile.quad + i * 8;
+            if (row >= tile.rows) continue;
 #pragma unroll
-            for (int n = 0; n < HEAD / 4; n++) pack.at[n] = as_operand(o[n % (HEAD / 8)][2 * i + n / (HEAD / 8)] * share, T());
-            store_pack<T, HEAD / 4>(mixed + (tile.quad + i * 8) * WIDE_HEAD, tile.own, pack);
+            for (int n = 0; n < HEAD / 4; n += 4) {  // columns 2t and 2t + 1: neighbours in the head
+                float v[4];
+#pragma unroll
+                for (int e = 0; e < 4; e++) v[e] = o[(n + e) % (HEAD / 8)][2 * i + (n + e) / (HEAD / 8)] * share;
+                hand_on<4>(tile.mixed + row * tile.stride + tile.own * (HEAD / 4) + n, v);
+            }
         }
         return;
     }
@@ -171,18 +194,17 @@ __device__ __forceinline__ void attend_tile(const Tile& tile, const u32* counter
 #pragma unroll 1
     for (int i = threadIdx.x; i < TILE * HEAD / 2; i += MEMBERS) {
         int row = i * 2 / HEAD;
-        float x = 0, y = 0, whole = 0;
+        if (row >= tile.rows) continue;
+        float v[2] = {}, whole = 0;
 #pragma unroll 4
         for (int other = 0; other < active; other++) {
-            float2 v = *reinterpret_cast<const float2*>(sums + other * TILE * HEAD + i * 2);
-            x += v.x, y += v.y;
+            float2 part = *reinterpret_cast<const float2*>(sums + other * TILE * HEAD + i * 2);
+            v[0] += part.x, v[1] += part.y;
             whole += totals[other * TILE + row];
         }
         float share = 1.0f / tile.divisor(whole);
-        Pack<T, 2> pack;
-        pack.at[0] = as_operand(x * share, T());
-        pack.at[1] = as_operand(y * share, T());
-        store_pack<T, 2>(mixed + row * WIDE_HEAD, i % (HEAD / 2), pack);
+        v[0] *= share, v[1] *= share;
+        hand_on<2>(tile.mixed + row * tile.stride + i * 2 % HEAD, v);
     }
 }
 #endif
