@@ -236,9 +236,7 @@ final class GpuPlanner implements GpuLoweringContext {
     private boolean giveCode(StepKernels.Loaded loaded) {
         for (lowering = 0; lowering < steps.length; lowering++) {
             String refused = bind(loaded, stepKernels.get(lowering), nodes[lowering]);
-            boolean misfits = resident.launches(steps[lowering])
-                    && (!refused.isEmpty() || resident.misfits(steps[lowering]));
-            if (misfits) {
+            if (!refused.isEmpty() && resident.launches(lowering)) {
                 return false;
             }
             if (!refused.isEmpty()) {

@@ -97,18 +97,17 @@ public final class AttentionCatalog {
                     .toList(),
             List.of(STRUCT, I32, I32, I32, I32, I32, I32, I32, POINTER));
 
-    /** Column tiles that a warp of {@link #CLUSTERED} takes at a time. */
-    private static final List<Integer> CLUSTERED_TILES = List.of(1, 2, 3);
+    /** Column tiles that a warp of {@link #LAYERS} takes at a time, and packs of a lane's part of a row. */
+    private static final List<Integer> LAYERS_TILES = List.of(1, 2, 3);
 
-    public static final KernelFile CLUSTERED = file(
-            "encoder/clustered.cu",
-            List.of("clustered"),
+    private static final List<Integer> LAYERS_PACKS = List.of(3, 6);
+
+    public static final KernelFile LAYERS = file(
+            "encoder/layers.cu",
+            List.of("layers"),
             TENSOR_CORES.stream()
-                    .flatMap(dtype -> RESIDENT_SIZES.stream()
-                            .flatMap(size -> CLUSTERED_TILES.stream()
-                                    .flatMap(tiles -> Stream.of(false, true)
-                                            .filter(paired -> paired || isSingle(dtype, size, tiles))
-                                            .map(paired -> clustered(dtype, size, tiles, paired)))))
+                    .flatMap(dtype -> RESIDENT_SIZES.stream().flatMap(size -> layersForms(dtype, size)))
+                    .map(LayersForm::variant)
                     .toList(),
             List.of(STRUCT));
 
@@ -116,7 +115,7 @@ public final class AttentionCatalog {
             "encoder/fragments.cu",
             List.of("fragments"),
             TENSOR_CORES.stream().map(KernelVariant::of).toList(),
-            List.of(POINTER, POINTER, I32, I32, I32, I32, I32, I32, I32, I32, I32, I32, I32));
+            List.of(POINTER, POINTER, I32, I32, I32, I32, I32, I32, I32, I32, I32, I32));
 
     /** Operands, offsets, pages and slopes, sizes, rules, the fault word. */
     private static List<ParameterType> ragged(ParameterType real) {
@@ -148,21 +147,30 @@ public final class AttentionCatalog {
         return KernelVariant.of(dtype).with("d" + head, "TENON_HEAD=" + head);
     }
 
-    /** Whether products of some size have one batch each. */
-    private static boolean isSingle(DType dtype, int head, int tiles) {
-        return dtype != DType.F32 && head == 32 && tiles == 3;
+    private static Stream<LayersForm> layersForms(DType dtype, int head) {
+        Stream<LayersForm> paired = LAYERS_TILES.stream()
+                .flatMap(tiles -> LAYERS_PACKS.stream().map(packs -> new LayersForm(dtype, head, tiles, true, packs)));
+        // products that have one batch each are those of 384 columns
+        boolean single = dtype != DType.F32 && head == 32;
+        return single ? Stream.concat(paired, Stream.of(new LayersForm(dtype, head, 3, false, 3))) : paired;
     }
 
     /**
-     * The variant of {@link #CLUSTERED} for a head size, 32 or 64, and column tiles of a warp, 1 to 3.
+     * A form of {@code layers}.
      *
+     * @param head elements of a head, 32 or 64
+     * @param tiles column tiles that a warp takes at a time
      * @param paired whether products have an even number of batches rather than one
+     * @param packs of four elements, of a lane's part of a row, at most
      */
-    public static KernelVariant clustered(DType dtype, int head, int tiles, boolean paired) {
-        return KernelVariant.of(dtype)
-                .with("d" + head + "_t" + tiles + (paired ? "_paired" : ""), "TENON_HEAD=" + head)
-                .with("", "TENON_TILES=" + tiles)
-                .with("", "TENON_PAIRED=" + (paired ? 1 : 0));
+    public record LayersForm(DType dtype, int head, int tiles, boolean paired, int packs) {
+        public KernelVariant variant() {
+            return KernelVariant.of(dtype)
+                    .with("d" + head + "_t" + tiles + "_p" + packs + (paired ? "_paired" : ""), "TENON_HEAD=" + head)
+                    .with("", "TENON_TILES=" + tiles)
+                    .with("", "TENON_PACKS=" + packs)
+                    .with("", "TENON_PAIRED=" + (paired ? 1 : 0));
+        }
     }
 
     static List<KernelFile> all() {
@@ -177,7 +185,7 @@ public final class AttentionCatalog {
                 ATTENTION_MMA_RAGGED,
                 ATTENTION_DECODE_RAGGED,
                 RESIDENT,
-                CLUSTERED,
+                LAYERS,
                 FRAGMENTS);
     }
 

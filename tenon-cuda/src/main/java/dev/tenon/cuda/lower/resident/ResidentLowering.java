@@ -22,12 +22,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses which steps of a plan run in resident launches: those that are done sooner that way by a model of time.
- * {@code TENON_RESIDENT=0} forbids it, and {@code TENON_CLUSTERS=0} the form by clusters of blocks. Made for one plan;
+ * {@code TENON_RESIDENT=0} forbids it, and {@code TENON_LAYERS=0} the form for layers of encoders. Made for one plan;
  * immutable.
  */
 public final class ResidentLowering {
     private static final boolean ON = Switches.on("TENON_RESIDENT", true);
-    private static final boolean CLUSTERS = Switches.on("TENON_CLUSTERS", true);
+    private static final boolean LAYERS = Switches.on("TENON_LAYERS", true);
 
     /**
      * Of a step of its own within a recorded plan, in microseconds: measured on an H200 with small operands. Products
@@ -50,8 +50,8 @@ public final class ResidentLowering {
 
     /** Which forms may be taken; each one includes those behind it. */
     private enum Forms {
-        CLUSTERS,
-        MEETING,
+        LAYERS,
+        PHASES,
         NONE
     }
 
@@ -66,7 +66,7 @@ public final class ResidentLowering {
             ResidentSegment segment,
             double microseconds,
             boolean packs,
-            Function<GpuLoweringContext, ResidentLaunch> make,
+            Function<GpuLoweringContext, GpuStep> make,
             List<String> refused) {}
 
     private final Map<Integer, Choice> choices = new HashMap<>();
@@ -88,13 +88,13 @@ public final class ResidentLowering {
 
     /** The choice for a plan on a device. */
     public static ResidentLowering of(Plan plan, DeviceProperties device, Precision precision) {
-        return new ResidentLowering(plan, device, precision, Forms.CLUSTERS);
+        return new ResidentLowering(plan, device, precision, Forms.LAYERS);
     }
 
-    /** The choice where this one's launches have no code, or do not fit: without clusters, then without any. */
+    /** The choice where one of this one's launches has no code: without the form for layers, then without any. */
     public ResidentLowering lesser() {
         boolean packs = choices.values().stream().anyMatch(Choice::packs);
-        return new ResidentLowering(plan, device, precision, packs ? Forms.MEETING : Forms.NONE);
+        return new ResidentLowering(plan, device, precision, packs ? Forms.PHASES : Forms.NONE);
     }
 
     private void choose(ResidentSegment segment) {
@@ -114,11 +114,11 @@ public final class ResidentLowering {
     private @Nullable Choice best(ResidentSegment segment, List<String> refused) {
         double apart = apart(segment);
         Choice best = null;
-        for (Choice choice : List.of(clusters(segment), meeting(segment))) {
+        for (Choice choice : List.of(layers(segment), phases(segment))) {
             if (!choice.refused.isEmpty()) {
                 refused.addAll(choice.refused);
             } else if (choice.microseconds >= apart) {
-                refused.add((choice.packs ? "resident by clusters: " : "resident: ") + Math.round(choice.microseconds)
+                refused.add((choice.packs ? "resident layers: " : "resident: ") + Math.round(choice.microseconds)
                         + " us by the model, steps of their own " + Math.round(apart));
             } else if (best == null || choice.microseconds < best.microseconds) {
                 best = choice;
@@ -127,27 +127,27 @@ public final class ResidentLowering {
         return best == null ? null : new Choice(segment, best.microseconds, best.packs, best.make, refused);
     }
 
-    private Choice clusters(ResidentSegment segment) {
-        ClusterEncoder encoder = forms == Forms.CLUSTERS && CLUSTERS ? ClusterEncoder.of(segment) : null;
-        String refusal = !CLUSTERS
-                ? "TENON_CLUSTERS is 0"
+    private Choice layers(ResidentSegment segment) {
+        EncoderLayers encoder = forms == Forms.LAYERS && LAYERS ? EncoderLayers.of(segment) : null;
+        String refusal = !LAYERS
+                ? "TENON_LAYERS is 0"
                 : encoder == null
                         ? "these are no layers of an encoder"
-                        : ClusterPlan.refusal(encoder, segment.dtype(), device);
+                        : LayersPlan.refusal(encoder, segment.dtype(), device);
         if (encoder == null || !refusal.isEmpty()) {
-            return refused(segment, "resident by clusters: " + refusal);
+            return refused(segment, "resident layers: " + refusal);
         }
-        ClusterPlan fitting = ClusterPlan.of(encoder, segment.dtype(), device);
+        LayersPlan fitting = LayersPlan.of(encoder, segment.dtype());
         int steps = segment.members().size();
         return new Choice(
                 segment,
                 fitting.microseconds(),
                 true,
-                context -> ClusterStep.of(encoder, fitting, steps, context),
+                context -> LayersStep.of(encoder, fitting, steps, context),
                 List.of());
     }
 
-    private Choice meeting(ResidentSegment segment) {
+    private Choice phases(ResidentSegment segment) {
         String refusal = ResidentPlan.refusal(segment, device);
         if (!refusal.isEmpty()) {
             return refused(segment, "resident: " + refusal);
@@ -241,16 +241,10 @@ public final class ResidentLowering {
         return choice != null && choice.packs;
     }
 
-    /** Whether a step is a launch that does not fit on the device; asked when the kernels have their code. */
-    public boolean misfits(GpuStep step) {
-        return step instanceof Explained explained
-                && explained.step instanceof ResidentLaunch launch
-                && !launch.fits();
-    }
-
-    /** Whether a step is such a launch. */
-    public boolean launches(GpuStep step) {
-        return step instanceof Explained explained && explained.step instanceof ResidentLaunch;
+    /** Whether the step at an index is a launch for several nodes. */
+    public boolean launches(int index) {
+        Choice choice = choices.get(index);
+        return choice != null && choice.segment.position() == index;
     }
 
     /** A step with the reason why it is not part of a resident launch, where there is one. */

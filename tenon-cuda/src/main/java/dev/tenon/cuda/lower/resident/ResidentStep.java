@@ -8,6 +8,7 @@ import dev.tenon.cuda.lower.resident.ResidentPhase.Operands;
 import dev.tenon.cuda.lower.resident.ResidentPlan.Spread;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Workspace;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.ArrayList;
@@ -20,7 +21,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /** A segment's launches, one for up to 30 phases. Values that nothing else reads lie in its workspace. Immutable. */
-final class ResidentStep implements ResidentLaunch {
+public final class ResidentStep implements GpuStep {
     private static final int COUNTERS = 2;
 
     private record Launch(ResidentWords words, int phases, int first) {}

@@ -62,14 +62,13 @@ public final class FragmentPacking {
                         .add(passage)
                         .add(result)
                         .add(pieces)
-                        .add(order.within() ? 1 : 0)
+                        .add(order.groups())
+                        .add(order.splits())
                         .add(order.tiles())
                         .add(order.n())
                         .add(order.k())
                         .add(order.run())
                         .add(order.jump())
-                        .add(order.column())
-                        .add(order.row())
                         .add(order.along() ? columns : 1)
                         .add(order.along() ? 1 : columns));
     }

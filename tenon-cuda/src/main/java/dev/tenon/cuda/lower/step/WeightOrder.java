@@ -22,30 +22,19 @@ public sealed interface WeightOrder {
     record Transposed() implements WeightOrder {}
 
     /**
-     * In the order in which the warps of {@code clustered.cu} read it: pieces of 8 columns of a product by 64 bytes of k,
-     * those of a warp one behind the other. The matrix is cut into as many items as several blocks make.
+     * In the order in which the warps of {@code layers.cu} read it: pieces of 8 columns of a product by 64 bytes of k,
+     * those of a warp one behind the other. The columns are shared among items.
      *
-     * @param items that it is cut into
-     * @param within whether two warps each share k; else all share the columns
+     * @param items that blocks make
+     * @param groups of warps, by columns
+     * @param splits warps of a group, which share k
      * @param tiles column tiles that a warp takes at a time
-     * @param n columns of the product of an item, a multiple of 32 tiles where warps share k, else of 64 tiles
-     * @param k of an item, a multiple of 64 bytes, or of 128 where warps share it
-     * @param run columns of an item that lie one behind the other in the matrix
-     * @param jump from a run to the next
-     * @param column of the matrix where an item begins, times its number
-     * @param row where it begins, likewise
+     * @param n columns of an item, a multiple of 8 groups and tiles
+     * @param k rows, a multiple of 64 bytes for each split
+     * @param run columns of an item that lie one behind the other in the matrix; those of items too
+     * @param jump from a run of an item to its next
      * @param along whether the matrix is [columns, k] rather than [k, columns]
      */
-    record Fragments(
-            int items,
-            boolean within,
-            int tiles,
-            int n,
-            int k,
-            int run,
-            int jump,
-            int column,
-            int row,
-            boolean along)
+    record Fragments(int items, int groups, int splits, int tiles, int n, int k, int run, int jump, boolean along)
             implements WeightOrder {}
 }

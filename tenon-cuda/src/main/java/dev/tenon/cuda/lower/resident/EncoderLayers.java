@@ -15,7 +15,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The layers of a transformer encoder that the phases of a segment are, as clusters of blocks make them: attention and
+ * The layers of a transformer encoder that the phases of a segment are, as one launch makes them: attention and
  * feed-forward, each with its residual and a norm behind it.
  *
  * @param x what the first layer reads
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param y what the last norm makes
  * @param wide whether y is f32 though the rest is not
  */
-record ClusterEncoder(List<Layer> layers, Value x, @Nullable Norm before, Value y, boolean wide, Shape shape) {
+record EncoderLayers(List<Layer> layers, Value x, @Nullable Norm before, Value y, boolean wide, Shape shape) {
     /** A product with its bias. */
     record Product(Weight weight, Value bias) {}
 
@@ -52,12 +52,12 @@ record ClusterEncoder(List<Layer> layers, Value x, @Nullable Norm before, Value 
      */
     record Shape(long rows, long keys, long hidden, long inner, long heads, int head) {}
 
-    ClusterEncoder {
+    EncoderLayers {
         layers = List.copyOf(layers);
     }
 
     /** What a segment is; null where its phases are anything else. */
-    static @Nullable ClusterEncoder of(ResidentSegment segment) {
+    static @Nullable EncoderLayers of(ResidentSegment segment) {
         return new Reader(segment).read();
     }
 
@@ -73,7 +73,7 @@ record ClusterEncoder(List<Layer> layers, Value x, @Nullable Norm before, Value 
             this.phases = segment.phases();
         }
 
-        @Nullable ClusterEncoder read() {
+        @Nullable EncoderLayers read() {
             ResidentPhase first = phases.getFirst();
             ResidentPhase last = phases.getLast();
             Shape shape = shape();
@@ -88,7 +88,7 @@ record ClusterEncoder(List<Layer> layers, Value x, @Nullable Norm before, Value 
                 layers.add(layer);
             }
             Norm before = first.source() == Rows.NORM ? norm(first) : null;
-            return new ClusterEncoder(
+            return new EncoderLayers(
                     layers,
                     first.at().x(),
                     before,

@@ -2,12 +2,11 @@ package dev.tenon.cuda.lower.resident;
 
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Unary;
-import dev.tenon.cuda.lower.resident.ClusterEncoder.Layer;
-import dev.tenon.cuda.lower.resident.ClusterEncoder.Norm;
-import dev.tenon.cuda.lower.resident.ClusterEncoder.Shape;
-import dev.tenon.cuda.lower.resident.ClusterPlan.Cut;
-import dev.tenon.cuda.lower.resident.ClusterPlan.Form;
-import dev.tenon.cuda.lower.resident.ClusterPlan.Layout;
+import dev.tenon.cuda.lower.resident.EncoderLayers.Layer;
+import dev.tenon.cuda.lower.resident.EncoderLayers.Norm;
+import dev.tenon.cuda.lower.resident.EncoderLayers.Shape;
+import dev.tenon.cuda.lower.resident.LayersPlan.Cut;
+import dev.tenon.cuda.lower.resident.LayersPlan.Layout;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.WeightOrder.Fragments;
@@ -16,11 +15,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The struct Encoder of clustered.cuh: words that are known, and places of addresses that a frame knows. Immutable. */
-final class ClusterWords {
+/** The struct Encoder of layers.cuh: words that are known, and places of addresses that a frame knows. Immutable. */
+final class LayersWords {
     private static final int LAYER_WORDS = 16;
-    private static final int FIRST_OF_TAIL = ClusterPlan.MOST_LAYERS * LAYER_WORDS;
-    private static final int ALL = FIRST_OF_TAIL + 22;
+    private static final int FIRST_OF_TAIL = LayersPlan.MOST_LAYERS * LAYER_WORDS;
+    private static final int ALL = FIRST_OF_TAIL + 24;
 
     /** Words behind the layers. */
     private static final int HANDED = FIRST_OF_TAIL + 2;
@@ -34,7 +33,7 @@ final class ClusterWords {
     private final long[] words = new long[ALL];
     private final List<Address> addresses = new ArrayList<>();
 
-    ClusterWords(ClusterEncoder encoder, ClusterPlan plan, Form form, GpuLoweringContext context) {
+    LayersWords(EncoderLayers encoder, LayersPlan plan, GpuLoweringContext context) {
         for (int i = 0; i < encoder.layers().size(); i++) {
             addLayer(i * LAYER_WORDS, encoder.layers().get(i), plan, context);
         }
@@ -45,41 +44,47 @@ final class ClusterWords {
             address(BEFORE, before.scale(), context);
             address(BEFORE + 1, before.shift(), context);
         }
-        Shape shape = plan.shape();
-        Layout layout = form.layout();
-        List<Integer> sizes = new ArrayList<>(List.of(
-                encoder.layers().size(),
-                (int) shape.rows(),
-                (int) shape.keys(),
-                (int) shape.hidden(),
-                (int) shape.inner() / ClusterPlan.PARTS,
-                (int) shape.heads(),
-                form.blocks(),
-                encoder.wide() ? 1 : 0));
-        for (Cut cut : plan.cuts()) {
-            sizes.addAll(List.of(cut.chunks(), cut.batches(), cut.rounds()));
-        }
-        sizes.addAll(List.of(
-                layout.between(),
-                layout.own(),
-                layout.mixed(),
-                layout.masks(),
-                layout.cells(),
-                layout.addends(),
-                layout.vectors(),
-                form.vectorElements(),
-                layout.layers(),
-                layout.segments(),
-                bits(before == null ? 0 : before.epsilon()),
-                0));
+        List<Integer> sizes = sizes(encoder, plan);
         for (int i = 0; i < sizes.size(); i += 2) {
             words[SIZES + i / 2] = pair(sizes.get(i), sizes.get(i + 1));
         }
     }
 
-    private void addLayer(int base, Layer layer, ClusterPlan plan, GpuLoweringContext context) {
+    private static List<Integer> sizes(EncoderLayers encoder, LayersPlan plan) {
+        Shape shape = plan.shape();
+        Layout layout = plan.layout();
+        Norm before = encoder.before();
+        List<Integer> sizes = new ArrayList<>(List.of(
+                plan.layers(),
+                (int) shape.rows(),
+                (int) shape.keys(),
+                (int) shape.hidden(),
+                (int) shape.inner(),
+                (int) shape.heads(),
+                encoder.wide() ? 1 : 0,
+                0));
+        for (Cut cut : plan.cuts()) {
+            sizes.addAll(List.of(cut.chunks(), cut.batches(), cut.rounds(), cut.splits()));
+        }
+        sizes.addAll(List.of(
+                layout.own(),
+                layout.masks(),
+                layout.cells(),
+                layout.sums(),
+                layout.kept(),
+                layout.vectors(),
+                plan.vectorElements(),
+                layout.layers(),
+                layout.segments(),
+                bits(before == null ? 0 : before.epsilon()),
+                0,
+                0));
+        return sizes;
+    }
+
+    private void addLayer(int base, Layer layer, LayersPlan plan, GpuLoweringContext context) {
         List<Fragments> orders = plan.orders(layer);
-        List<ClusterEncoder.Product> products = List.of(layer.qkv(), layer.out(), layer.up(), layer.down());
+        List<EncoderLayers.Product> products = List.of(layer.qkv(), layer.out(), layer.up(), layer.down());
         for (int i = 0; i < products.size(); i++) {
             Value weight = products.get(i).weight().value();
             addresses.add(new Address(base + i, context.orderedSlot(weight, orders.get(i))));
