@@ -117,7 +117,8 @@ final class EncoderChecks {
             long resident = steps.stream()
                     .filter(step -> step.tier().startsWith("resident: "))
                     .count();
-            boolean layers = steps.stream().anyMatch(step -> LAYERS.matcher(step.tier()).find());
+            boolean layers =
+                    steps.stream().anyMatch(step -> LAYERS.matcher(step.tier()).find());
             if (resident != 1 || launches > 2 || layers != encoder.suitsLayers()) {
                 throw new AssertionError(encoder + " runs in " + steps);
             }

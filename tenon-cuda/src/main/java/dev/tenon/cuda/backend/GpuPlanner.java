@@ -140,8 +140,7 @@ final class GpuPlanner implements GpuLoweringContext {
                 if (!packed
                         && MemoryPlanner.shown(node.input(input)).constant() instanceof ConstantData.Dense dense
                         && dense.type().bytes() >= LEAST_BYTES_AHEAD) {
-                    all.add(new GpuWeights.Layout(
-                            dense, turned && input == 1 ? new WeightOrder.Transposed() : null));
+                    all.add(new GpuWeights.Layout(dense, turned && input == 1 ? new WeightOrder.Transposed() : null));
                 }
             }
         }
@@ -214,9 +213,7 @@ final class GpuPlanner implements GpuLoweringContext {
         Set<GpuWeights.Layout> all = new HashSet<>();
         for (Place place : places) {
             if (place.read && place.data != null) {
-                all.add(new GpuWeights.Layout(place.data, place.order)
-                        .place()
-                        .whole());
+                all.add(new GpuWeights.Layout(place.data, place.order).place().whole());
             }
         }
         return all;

@@ -4,7 +4,6 @@ import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Program;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.ClosedException;
-import dev.tenon.core.ir.ConstantData;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtAnswer;

@@ -73,7 +73,8 @@ record EncoderLayers(List<Layer> layers, Value x, @Nullable Norm before, Value y
             this.phases = segment.phases();
         }
 
-        @Nullable EncoderLayers read() {
+        @Nullable
+        EncoderLayers read() {
             ResidentPhase first = phases.getFirst();
             ResidentPhase last = phases.getLast();
             Shape shape = shape();
@@ -89,12 +90,7 @@ record EncoderLayers(List<Layer> layers, Value x, @Nullable Norm before, Value y
             }
             Norm before = first.source() == Rows.NORM ? norm(first) : null;
             return new EncoderLayers(
-                    layers,
-                    first.at().x(),
-                    before,
-                    last.at().y(),
-                    last.sizes().wide(),
-                    shape);
+                    layers, first.at().x(), before, last.at().y(), last.sizes().wide(), shape);
         }
 
         /** Whether nothing outside reads what phases make, but for the last one. */
@@ -126,7 +122,13 @@ record EncoderLayers(List<Layer> layers, Value x, @Nullable Norm before, Value y
             }
             long hidden = phases.getFirst().sizes().k();
             int head = seeing.sizes().head();
-            return new Shape(seeing.sizes().rows(), seeing.sizes().keys(), hidden, up.sizes().n(), hidden / head, head);
+            return new Shape(
+                    seeing.sizes().rows(),
+                    seeing.sizes().keys(),
+                    hidden,
+                    up.sizes().n(),
+                    hidden / head,
+                    head);
         }
 
         /** The layer that begins here, with the norm that the phase behind it begins with. */
@@ -140,7 +142,8 @@ record EncoderLayers(List<Layer> layers, Value x, @Nullable Norm before, Value y
             if (qkv == null || seeing == null || out == null || up == null || down == null || behind == null) {
                 return null;
             }
-            Value entry = qkv.source() == Rows.NORM ? qkv.at().normed() : qkv.at().x();
+            Value entry =
+                    qkv.source() == Rows.NORM ? qkv.at().normed() : qkv.at().x();
             Value middle = up.at().normed();
             Product first = product(qkv, 3 * shape.hidden, shape.hidden, null);
             Product second = product(out, shape.hidden, shape.hidden, entry);

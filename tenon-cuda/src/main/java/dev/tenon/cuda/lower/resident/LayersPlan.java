@@ -96,8 +96,7 @@ record LayersPlan(
     }
 
     /** Where things lie in shared memory, in bytes, in the order of layers.cuh. */
-    record Layout(
-            int own, int masks, int cells, int sums, int kept, int vectors, int layers, int segments) {}
+    record Layout(int own, int masks, int cells, int sums, int kept, int vectors, int layers, int segments) {}
 
     LayersPlan {
         cuts = List.copyOf(cuts);
@@ -135,8 +134,7 @@ record LayersPlan(
             return shape.hidden() + " columns; it takes multiples of " + NORM_COLUMNS + " up to " + MOST_HIDDEN;
         }
         if (shape.inner() % (BLOCKS * COLUMNS * GROUPS) != 0) {
-            return shape.inner() + " columns of the feed-forward; it takes multiples of "
-                    + BLOCKS * COLUMNS * GROUPS;
+            return shape.inner() + " columns of the feed-forward; it takes multiples of " + BLOCKS * COLUMNS * GROUPS;
         }
         if (shape.keys() > MOST_KEYS) {
             return shape.keys() + " tokens; it takes at most " + MOST_KEYS;
@@ -199,14 +197,13 @@ record LayersPlan(
 
     private static int vectorElements(Shape shape, DType dtype) {
         long heads = Math.ceilDiv(shape.heads(), (long) BLOCKS);
-        long elements = 4 * shape.hidden() + 2 * shape.hidden() / BLOCKS + shape.inner() / BLOCKS
-                + 3 * shape.head() * heads;
+        long elements =
+                4 * shape.hidden() + 2 * shape.hidden() / BLOCKS + shape.inner() / BLOCKS + 3 * shape.head() * heads;
         int line = LINE / dtype.bytes();
         return SizeMath.toInt("layers", Math.ceilDiv(elements, line) * line);
     }
 
-    private static Layout layout(
-            Shape shape, DType dtype, List<Cut> cuts, int layers, int vectors, Places places) {
+    private static Layout layout(Shape shape, DType dtype, List<Cut> cuts, int layers, int vectors, Places places) {
         int bytes = dtype.bytes();
         long share = shape.hidden() / BLOCKS;
         long heads = Math.ceilDiv(shape.heads(), (long) BLOCKS);
@@ -285,8 +282,9 @@ record LayersPlan(
     }
 
     private static double time(Shape shape, DType dtype, int layers) {
-        double weights = (4.0 * shape.hidden() + 2.0 * shape.inner()) * shape.hidden() * dtype.bytes() / BLOCKS;
-        double layer = LAYER + weights / L2_RATE + (shape.keys() > TILE ? HANDING : 0);
+        long weights = SizeMath.product(
+                "layers", 4 * shape.hidden() + 2 * shape.inner(), shape.hidden(), dtype.bytes());
+        double layer = LAYER + weights / BLOCKS / L2_RATE + (shape.keys() > TILE ? HANDING : 0);
         return LAUNCH + layers * layer;
     }
 

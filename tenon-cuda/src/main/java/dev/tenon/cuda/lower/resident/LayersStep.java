@@ -24,8 +24,8 @@ final class LayersStep implements GpuStep {
         this.shape = plan.launch();
         this.words = words;
         this.workspaceBytes = plan.wordBytes();
-        this.tier = "resident: " + steps + " steps as " + plan.layers() + (plan.layers() == 1 ? " layer, " : " layers, ")
-                + shape.gridX() + " blocks";
+        this.tier = "resident: " + steps + " steps as " + plan.layers()
+                + (plan.layers() == 1 ? " layer, " : " layers, ") + shape.gridX() + " blocks";
     }
 
     /**
@@ -37,8 +37,8 @@ final class LayersStep implements GpuStep {
         Form form = plan.form();
         LayersForm variant =
                 new LayersForm(plan.dtype(), plan.shape().head(), form.columnTiles(), form.paired(), form.packs());
-        Kernel kernel = context.kernels()
-                .kernel(AttentionCatalog.LAYERS, "layers", variant.variant(), plan.sharedBytes());
+        Kernel kernel =
+                context.kernels().kernel(AttentionCatalog.LAYERS, "layers", variant.variant(), plan.sharedBytes());
         return new LayersStep(kernel, plan, new LayersWords(encoder, plan, context), steps);
     }
 

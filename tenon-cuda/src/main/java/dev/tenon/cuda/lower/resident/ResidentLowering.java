@@ -154,7 +154,11 @@ public final class ResidentLowering {
         }
         ResidentPlan fitting = ResidentPlan.of(segment, device);
         return new Choice(
-                segment, fitting.microseconds(), false, context -> ResidentStep.of(segment, fitting, context), List.of());
+                segment,
+                fitting.microseconds(),
+                false,
+                context -> ResidentStep.of(segment, fitting, context),
+                List.of());
     }
 
     private static Choice refused(ResidentSegment segment, String reason) {

@@ -31,8 +31,7 @@ public final class FragmentPacking {
         if (matrix.shape().elements() != SizeMath.product("fragments", order.items(), order.n(), order.k())) {
             throw new IllegalArgumentException(order + " of " + matrix);
         }
-        this.kernel =
-                kernels.kernel(AttentionCatalog.FRAGMENTS, "fragments", KernelVariant.of(matrix.dtype()));
+        this.kernel = kernels.kernel(AttentionCatalog.FRAGMENTS, "fragments", KernelVariant.of(matrix.dtype()));
         this.matrix = matrix;
         this.order = order;
     }
