@@ -4,7 +4,7 @@
 // A tile is 16 rows. A sequence fills whole tiles, or is the only one.
 //
 // Launch: 256 threads; 16 blocks a tile, all resident at once, cooperative. Dynamic shared memory and layouts in layers.cuh, offsets by LayersPlan.java.
-// Variants: TENON_T one of float, f16, bf16; TENON_HEAD 32 or 64, the elements of a head; TENON_TILES; TENON_PAIRED; from sm_80 on.
+// Variants: TENON_T one of float, f16, bf16; TENON_HEAD 32 or 64, the elements of a head; TENON_TILES; TENON_PACKS; from sm_80 on.
 #include "layers_attention.cuh"
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
@@ -219,27 +219,42 @@ struct Vectors {
     }
 };
 
-__device__ __forceinline__ void fetch_vectors(const Layer& layer, const Encoder& e, const Place& place, T* base, int heads) {
-    int share = place.share / V, hidden = e.hidden / V, up = e.inner / BLOCKS / V, all = 2 * share + 4 * hidden + up + 3 * HEAD / V * heads;
-#pragma unroll 1
-    for (int i = threadIdx.x; i < all; i += MEMBERS) {
-        const T* from;
-        int at = i - 2 * share;
-        if (at < 0) {
-            from = (i < share ? layer.out_bias + i * V : layer.down_bias + (i - share) * V) + place.rank * place.share;
-        } else if (at < 4 * hidden) {
-            int part = at / hidden;
-            from = (part == 0 ? layer.first_scale : part == 1 ? layer.first_shift : part == 2 ? layer.second_scale : layer.second_shift) + at % hidden * V;
-        } else if ((at -= 4 * hidden) < up) {
-            from = layer.up_bias + place.rank * (e.inner / BLOCKS) + at * V;
-        } else {
-            at = (at - up) * V;
-            from = layer.qkv_bias + at / HEAD % 3 * e.hidden + (place.rank + at / (3 * HEAD) * BLOCKS) * HEAD + at % HEAD;
+// Which of these a thread fetches: some pieces of 16 bytes, each from an address of Layer and an offset. Worked out once.
+struct Pieces {
+    static constexpr int MOST = NORM_PACKS == 3 ? 2 : 4;
+    int from[MOST], offset[MOST];  // which address of Layer, or -1; elements from there on
+
+    __device__ __forceinline__ Pieces(const Encoder& e, const Place& place, int heads) {
+        int share = place.share / V, hidden = e.hidden / V, up = e.inner / BLOCKS / V;
+#pragma unroll
+        for (int p = 0; p < MOST; p++) {
+            int at = static_cast<int>(threadIdx.x) + p * MEMBERS;
+            from[p] = -1;
+            offset[p] = 0;
+            if (at < 2 * share) {
+                from[p] = at < share ? 5 : 7;
+                offset[p] = at % share * V + place.rank * place.share;
+            } else if ((at -= 2 * share) < 4 * hidden) {
+                from[p] = 8 + at / hidden;
+                offset[p] = at % hidden * V;
+            } else if ((at -= 4 * hidden) < up) {
+                from[p] = 6;
+                offset[p] = place.rank * (e.inner / BLOCKS) + at * V;
+            } else if ((at = (at - up) * V) < 3 * HEAD * heads) {
+                from[p] = 4;
+                offset[p] = at / HEAD % 3 * e.hidden + (place.rank + at / (3 * HEAD) * BLOCKS) * HEAD + at % HEAD;
+            }
         }
-        copy_async_16(base + i * V, from);
     }
-    copy_async_commit();
-}
+
+    __device__ __forceinline__ void fetch(const Layer& layer, T* to) const {
+#pragma unroll
+        for (int p = 0; p < MOST; p++) {
+            if (from[p] >= 0) copy_async_16(to + (threadIdx.x + p * MEMBERS) * V, reinterpret_cast<const T* const*>(&layer)[from[p]] + offset[p]);
+        }
+        copy_async_commit();
+    }
+};
 
 // Where a tile's masks of a head begin.
 __device__ __forceinline__ const T* first_mask(const Layer& layer, const Encoder& e, int batch, int head) {
@@ -309,26 +324,23 @@ __device__ __forceinline__ Segment segment_of(const T* weights, const Cut& cut, 
     Segment s;
     s.from = weights + static_cast<i64>(item) * warps * full * pieces * PIECE;
     s.full = static_cast<u16>(full);
-    s.empty = static_cast<u16>(PAIRED ? full % 2 : 0);
+    s.empty = static_cast<u16>(full % 2);
     s.pieces = static_cast<u16>(pieces);
     s.warps = static_cast<u16>(warps);
     return s;
 }
 
-// Says for all layers what a block reads one behind the other: of two streams first that of rows in shared memory.
+// Says for all layers what a block reads one behind the other.
 __device__ __forceinline__ void list_segments(const Encoder& e, const Place& place, int heads, Segment* segments) {
-    int each = heads + 3, apart = e.layers * (heads + 1);
+    int each = heads + 3;
 #pragma unroll 1
     for (int i = threadIdx.x; i < each * e.layers; i += MEMBERS) {
-        int layer = i / each, at = i % each;
-        const Layer& l = e.at[layer];
-        Segment s = at < heads        ? segment_of(l.qkv, e.qkv, GROUPS, place.rank + at * BLOCKS)
-                    : at == heads     ? segment_of(l.out, e.out, 1, place.rank)
-                    : at == heads + 1 ? segment_of(l.up, e.up, GROUPS, place.rank)
-                                      : segment_of(l.down, e.down, 1, place.rank);
-        int to = i;
-        if (!PAIRED) to = at < heads ? layer * (heads + 1) + at : at == heads + 1 ? layer * (heads + 1) + heads : apart + layer * 2 + (at == heads ? 0 : 1);
-        segments[to] = s;
+        int at = i % each;
+        const Layer& l = e.at[i / each];
+        segments[i] = at < heads        ? segment_of(l.qkv, e.qkv, GROUPS, place.rank + at * BLOCKS)
+                      : at == heads     ? segment_of(l.out, e.out, 1, place.rank)
+                      : at == heads + 1 ? segment_of(l.up, e.up, GROUPS, place.rank)
+                                        : segment_of(l.down, e.down, 1, place.rank);
     }
 }
 #endif
@@ -348,19 +360,10 @@ extern "C" __global__ void __launch_bounds__(MEMBERS, 1) TENON_NAME(layers)(Enco
     for (int i = threadIdx.x; i < e.layers * WORDS; i += MEMBERS) reinterpret_cast<uint4*>(layers)[i] = reinterpret_cast<const uint4*>(e.at)[i];
     __syncthreads();
     Weights weights;
-#pragma unroll
-    for (int i = 0; i < UNITS; i++) weights.first[i] = weights.second[i] = make_uint4(0, 0, 0, 0);
-    if constexpr (PAIRED) {
-        weights.streams[0].start(segments, e.layers * (heads + 3));
-        weights.streams[0].fetch<UNITS>(weights.first);
-        weights.streams[0].fetch<UNITS>(weights.second);
-    } else {
-        weights.streams[0].start(segments, e.layers * (heads + 1));
-        weights.streams[1].start(segments + e.layers * (heads + 1), e.layers * 2);
-        if (heads > 0) weights.fetch_first();
-        weights.fetch_second<FEW>();
-    }
-    fetch_vectors(layers[0], e, Place(e, dynamic), reinterpret_cast<T*>(dynamic + e.vectors), heads);
+    weights.stream.start(segments, e.layers * (heads + 3));
+    weights.refill();
+    Pieces pieces(e, Place(e, dynamic), heads);
+    pieces.fetch(layers[0], reinterpret_cast<T*>(dynamic + e.vectors));
     await_predecessor();
     clear_words(e, Place(e, dynamic), heads);
     norm_tile(e, Place(e, dynamic), {e.x, e.before_scale, e.before_shift, e.before_epsilon, false, nullptr});
@@ -380,11 +383,11 @@ extern "C" __global__ void __launch_bounds__(MEMBERS, 1) TENON_NAME(layers)(Enco
     for (int number = 0; number < e.layers; number++) {
         const Layer& layer = layers[number];
         STAMP(number, 0);
-        if (number < e.layers - 1) fetch_vectors(layers[number + 1], e, place(), reinterpret_cast<T*>(dynamic + e.vectors) + (number + 1) % 2 * e.each_vectors, heads);
+        if (number < e.layers - 1) pieces.fetch(layers[number + 1], reinterpret_cast<T*>(dynamic + e.vectors) + (number + 1) % 2 * e.each_vectors);
         STAMP(number, 1);
 #pragma unroll 1
         for (int i = 0; i < heads; i++) {
-            multiply_rows<LONG, 0>(laid(), e.qkv, GROUPS, cells, weights);
+            multiply_rows(laid(), e.qkv, GROUPS, cells, weights);
             STAMP(number, 2);
             __syncthreads();
             int head = place().rank + i * BLOCKS, start = place().first / e.keys;  // the tile's sequence
@@ -403,32 +406,32 @@ extern "C" __global__ void __launch_bounds__(MEMBERS, 1) TENON_NAME(layers)(Enco
                          words(number).mixed + static_cast<i64>(place().first) * e.hidden + head * HEAD, e.hidden, place().rows, e.keys, layer.mask_dims & 4 ? line : 0,
                          (layer.mask_dims & 16) != 0, layer.factor, lane / 4, lane % 4};
             attend_tile(tile, cells);
+            weights.refill();
             if (heads > 1) __syncthreads();
         }
         if (number == 0 && heads == 0) meet_all(e);
         STAMP(number, 4);
-        multiply_rows<FEW, 1>(Handed(words(number).mixed, e.hidden, place()), e.out, 1, sums, weights);
-        weights.fetch_first();
+        multiply_rows(Handed(words(number).mixed, e.hidden, place()), e.out, 1, sums, weights);
         STAMP(number, 5);
         __syncthreads();
         finish_sums(e, place(), sums, e.out.splits, beside(number).out_bias, words(number).first);
+        weights.refill();
         __syncthreads();
         STAMP(number, 6);
         norm_tile(e, place(), {words(number).first, beside(number).first_scale, beside(number).first_shift, layer.first_epsilon, true, nullptr});
         __syncthreads();
-        weights.fetch_second<LONG>();
         STAMP(number, 7);
-        multiply_rows<LONG, 0>(laid(), e.up, GROUPS, cells, weights);
+        multiply_rows(laid(), e.up, GROUPS, cells, weights);
         STAMP(number, 8);
         __syncthreads();
         finish_up(layer, e, place(), cells, beside(number).up_bias, words(number).middle);
+        weights.refill();
         STAMP(number, 9);
-        multiply_rows<LONG, 1>(Handed(words(number).middle, e.inner, place()), e.down, 1, sums, weights);
-        if (heads > 0) weights.fetch_first();
-        weights.fetch_second<FEW>();
+        multiply_rows(Handed(words(number).middle, e.inner, place()), e.down, 1, sums, weights);
         STAMP(number, 10);
         __syncthreads();
         finish_sums(e, place(), sums, e.down.splits, beside(number).down_bias, words(number).second);
+        weights.refill();
         __syncthreads();
         STAMP(number, 11);
         void* y = number == e.layers - 1 ? e.y : nullptr;

@@ -6,7 +6,8 @@
 //
 // Weights are packed: those of a warp lie in the order in which it reads them. They go from L2 into its registers, in batches that are on their way long
 // before they are worked on, and no barrier stops them: on an H200 a block gets 45 bytes a clock this way, and 16 by the copy engine. (Shared memory of
-// a cluster's blocks takes 8 bytes a clock in a cluster of 16, so that to exchange anything through it takes longer than through L2.)
+// a cluster's blocks takes 8 bytes a clock in a cluster of 16, so that to exchange anything through it takes longer than through L2.) A batch is asked
+// for when what others wait for has been stored: what is loaded or stored behind it stands in line.
 #pragma once
 #include "resident_attention.cuh"
 #include "short_fn.cuh"
@@ -17,9 +18,7 @@ constexpr int CREW = 8;                  // warps
 constexpr int MEMBERS = 32 * CREW;
 constexpr int GROUPS = 4;                // of warps, by columns, in products of rows that lie in shared memory
 constexpr int NARROW = TENON_TILES;      // column tiles of a warp at a time
-constexpr bool PAIRED = TENON_PAIRED;    // whether products have an even number of batches; else each has one
-constexpr int LONG = PAIRED ? 4 : 6;     // chunks of k of a batch
-constexpr int FEW = PAIRED ? LONG : 2;       // and of those of out
+constexpr int LONG = 4;                  // chunks of k of a batch
 constexpr int UNITS = LONG * NARROW;     // pieces of a batch: a column tile and a chunk each
 constexpr int PIECE = COLUMNS * CHUNK;   // elements of such
 constexpr int MOST_LAYERS = 26;
@@ -65,7 +64,7 @@ struct alignas(16) Encoder {
 // What a block reads of one product: the batches of all warps, and how many of a warp's are there and are not.
 struct alignas(16) Segment {
     const T* from;
-    u16 full, empty;
+    u16 full, empty;    // an even number in all
     u16 pieces, warps;  // pieces of a batch; warps that have any
 };
 
@@ -81,8 +80,7 @@ struct Stream {
         full = empty = 0;
     }
 
-    // Reads the next batch, which has at most so many pieces; zeros where there is less.
-    template <int PIECES>
+    // Reads the next batch; zeros where there is less.
     __device__ __forceinline__ void fetch(uint4 (&to)[UNITS]) {
         int warp = threadIdx.x / 32;
 #pragma unroll
@@ -106,26 +104,22 @@ struct Stream {
         }
         full--;
 #pragma unroll
-        for (int i = 0; i < PIECES; i++) {
+        for (int i = 0; i < UNITS; i++) {
             if (i < pieces) to[i] = load_ahead(at + i * 32);
         }
         at += pieces * 32;
     }
 };
 
-// Both batches of a warp that are on their way. Products that have one batch each take them in turns from two streams.
+// Both batches of a warp that are on their way.
 struct Weights {
-    Stream streams[PAIRED ? 1 : 2];
+    Stream stream;
     uint4 first[UNITS], second[UNITS];
 
-    // What the next product of either turn reads, where products have one batch each: called when registers are free.
-    __device__ __forceinline__ void fetch_first() {
-        if constexpr (!PAIRED) streams[0].template fetch<UNITS>(first);
-    }
-
-    template <int CHUNKS>
-    __device__ __forceinline__ void fetch_second() {
-        if constexpr (!PAIRED) streams[1].template fetch<CHUNKS * NARROW>(second);
+    // Behind a product: the first two batches of the next.
+    __device__ __forceinline__ void refill() {
+        stream.fetch(first);
+        stream.fetch(second);
     }
 };
 
@@ -168,10 +162,10 @@ struct Laid {
     int wide;
 
     // `work` with the 16 bytes of both rows in each chunk.
-    template <int CHUNKS, typename Work>
+    template <typename Work>
     __device__ __forceinline__ void each(int chunk, int count, Work work) const {
 #pragma unroll
-        for (int c = 0; c < CHUNKS; c++) {
+        for (int c = 0; c < LONG; c++) {
             if (c >= count) break;
             const T* at = low + (chunk + c) * CHUNK;
             work(c, *reinterpret_cast<const uint4*>(at), *reinterpret_cast<const uint4*>(at + 8 * wide));
@@ -193,22 +187,22 @@ struct Handed {
         is_high = row + 8 < place.rows;
     }
 
-    template <int CHUNKS, typename Work>
+    template <typename Work>
     __device__ __forceinline__ void each(int chunk, int count, Work work) const {
-        uint4 to[CHUNKS][2];
+        uint4 to[LONG][2];
         bool missing;
 #pragma unroll 1
         do {
             missing = false;
 #pragma unroll
-            for (int c = 0; c < CHUNKS; c++) {
+            for (int c = 0; c < LONG; c++) {
                 if (c >= count) break;
                 const T* at = low + (chunk + c) * CHUNK;
                 to[c][0] = is_low ? load_handed(reinterpret_cast<const uint4*>(at)) : make_uint4(0, 0, 0, 0);
                 to[c][1] = is_high ? load_handed(reinterpret_cast<const uint4*>(at + 8 * stride)) : make_uint4(0, 0, 0, 0);
             }
 #pragma unroll
-            for (int c = 0; c < CHUNKS; c++) {
+            for (int c = 0; c < LONG; c++) {
                 if (c >= count) break;
                 missing |= is_missing(to[c][0]) || is_missing(to[c][1]);
             }
@@ -216,57 +210,44 @@ struct Handed {
         } while (missing);
         __syncwarp();
 #pragma unroll
-        for (int c = 0; c < CHUNKS; c++) {
+        for (int c = 0; c < LONG; c++) {
             if (c >= count) break;
             work(c, to[c][0], to[c][1]);
         }
     }
 };
 
-// The products of rows with a block's columns: the sums of each part of k, [column tile, split, 16, 8]. TURN: 0 or 1, of products one behind the other.
-template <int CHUNKS, int TURN, typename Rows>
+// The products of rows with a block's columns: the sums of each part of k, [column tile, split, 16, 8]. Behind it weights are to be refilled.
+template <typename Rows>
 __device__ __forceinline__ void multiply_rows(const Rows& rows, const Cut& cut, int groups, float* cells, Weights& weights) {
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     int group = warp % groups, split = warp / groups;
-    bool works = split < cut.splits;
     float sums[NARROW][4] = {};
-    int batch = 0, round = 0;
-    auto step = [&](uint4 (&b)[UNITS], Stream& stream) {
-        bool work = works && (!PAIRED || round < cut.rounds);
-        if (work) {
-            rows.template each<CHUNKS>((split * cut.batches + batch) * cut.chunks, cut.chunks, [&](int c, uint4 low, uint4 high) {
+    int batch = 0, round = split < cut.splits ? 0 : cut.rounds;
+    auto step = [&](const uint4 (&b)[UNITS]) {
+        if (round == cut.rounds) return;
+        rows.each((split * cut.batches + batch) * cut.chunks, cut.chunks, [&](int c, uint4 low, uint4 high) {
 #pragma unroll
-                for (int j = 0; j < NARROW; j++) multiply_packed(sums[j], low, high, b[c * NARROW + j], T());
-            });
-        }
-        if (PAIRED) stream.template fetch<UNITS>(b);
-        if (!PAIRED || ++batch == cut.batches) {
-            if (work) {
+            for (int j = 0; j < NARROW; j++) multiply_packed(sums[j], low, high, b[c * NARROW + j], T());
+        });
+        if (++batch < cut.batches) return;
 #pragma unroll
-                for (int j = 0; j < NARROW; j++) {
-                    int tile = (group * cut.rounds + round) * NARROW + j;
-                    float2* to = reinterpret_cast<float2*>(cells + (tile * cut.splits + split) * CELLS) + lane;
-                    to[0] = make_float2(sums[j][0], sums[j][1]);
-                    to[32] = make_float2(sums[j][2], sums[j][3]);
-                    if (PAIRED) sums[j][0] = sums[j][1] = sums[j][2] = sums[j][3] = 0;
-                }
-            }
-            batch = 0;
-            round++;
+        for (int j = 0; j < NARROW; j++) {
+            int tile = (group * cut.rounds + round) * NARROW + j;
+            float2* to = reinterpret_cast<float2*>(cells + (tile * cut.splits + split) * CELLS) + lane;
+            to[0] = make_float2(sums[j][0], sums[j][1]);
+            to[32] = make_float2(sums[j][2], sums[j][3]);
+            sums[j][0] = sums[j][1] = sums[j][2] = sums[j][3] = 0;
         }
+        batch = 0;
+        round++;
     };
-    if constexpr (!PAIRED) {
-        if constexpr (TURN == 0) {
-            step(weights.first, weights.streams[0]);
-        } else {
-            step(weights.second, weights.streams[1]);
-        }
-    } else {
 #pragma unroll 1
-        do {
-            step(weights.first, weights.streams[0]);
-            step(weights.second, weights.streams[0]);
-        } while (round < cut.rounds);
+    for (int left = (cut.batches * cut.rounds + 1) / 2;;) {
+        step(weights.first);
+        step(weights.second);
+        if (--left == 0) break;
+        weights.refill();
     }
 }
 
