@@ -97,6 +97,7 @@ final class ProductCases {
             }
         }
         warpgroups(cases, "matmul_wgmma", ProductForm.RING, DType.F32, true, RING);
+        warpgroups(cases, "matmul_parts", ProductForm.PARTS, DType.F32, true, PARTS);
         random(cases);
         for (DType dtype : FLOATS) {
             groups(cases, dtype);
@@ -158,8 +159,7 @@ final class ProductCases {
             for (long[] size : sizes) {
                 for (boolean more : new boolean[] {false, true}) {
                     Unary activation = fn == UnaryFn.SILU ? new Unary(fn, 1.5, 0) : fn == null ? null : Unary.of(fn);
-                    Epilogue epilogue =
-                            new Epilogue(more, activation, more && form == ProductForm.PARTS && fn == null, false);
+                    Epilogue epilogue = new Epilogue(more, activation, more && form == ProductForm.PARTS, false);
                     MatMul op = new MatMul(false, alongB, epilogue);
                     cases.add(new KernelCase(
                             kernel,

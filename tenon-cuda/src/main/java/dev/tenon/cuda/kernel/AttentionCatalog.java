@@ -78,7 +78,7 @@ public final class AttentionCatalog {
                     .flatMap(dtype -> WARPGROUP_SIZES.stream().map(size -> new WarpgroupForm(dtype, size)))
                     .map(WarpgroupForm::variant)
                     .toList(),
-            together(IN_F32, List.of(I32)));
+            together(IN_F32, List.of(I32, STRUCT, STRUCT, STRUCT)));
 
     public static final KernelFile ATTENTION_REPAIR = file(
             "attention/attention_repair.cu",
@@ -371,8 +371,10 @@ public final class AttentionCatalog {
      * @param size what heads are padded to
      */
     public record WarpgroupForm(DType dtype, int size) {
-        /** Queries of a block. */
+        /** Queries of a block, and keys of a tile. */
         public static final int QUERIES = 128;
+        /** Elements of a head that the copy engine fetches at a time. */
+        public static final int BOX = 64;
         /** Threads of a block. */
         public static final int THREADS = 384;
 

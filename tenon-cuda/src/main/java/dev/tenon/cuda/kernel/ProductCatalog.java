@@ -105,7 +105,9 @@ public final class ProductCatalog {
     public static final KernelFile MATMUL_PARTS = file(
             "contraction/matmul_parts.cu",
             List.of("matmul_parts"),
-            warpgroups(HALVES, List.of(0), List.of(true, false), (dtype, fn, _, alongB) -> parts(dtype, fn, alongB))
+            Stream.concat(
+                            warpgroups(HALVES, List.of(0), List.of(true, false), ProductCatalog::parts),
+                            warpgroups(List.of(DType.F32), List.of(0), List.of(true), ProductCatalog::parts))
                     .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32, POINTER));
 
@@ -181,6 +183,10 @@ public final class ProductCatalog {
      * @param alongB whether the right operand lies along k
      */
     public static KernelVariant parts(DType dtype, @Nullable UnaryFn fn, boolean alongB) {
+        return parts(dtype, fn, 0, alongB);
+    }
+
+    private static KernelVariant parts(DType dtype, @Nullable UnaryFn fn, int anySize, boolean alongB) {
         return warpgroups(dtype, fn).with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
     }
 

@@ -140,6 +140,11 @@ record AttentionProblem(
                 && y.isPacked(pack);
     }
 
+    /** Whether an operand is the same for all batches. */
+    boolean repeatsBatch() {
+        return q.batch() == 0 || k.batch() == 0 || v.batch() == 0;
+    }
+
     /** A launch with the arguments that all kernels begin with. */
     PreparedLaunch.Builder launch(Kernel kernel, LaunchShape shape, Operands at) {
         PreparedLaunch.Builder launch = PreparedLaunch.of(kernel, shape);

@@ -11,6 +11,7 @@ import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Operands;
+import dev.tenon.cuda.lower.attention.AttentionProblem.Strides;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
@@ -18,8 +19,10 @@ import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.DeviceProperties;
+import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
+import dev.tenon.cuda.port.TensorMap;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -39,6 +42,7 @@ final class AttentionTiers {
     private final AttentionProblem problem;
     private final Operands operands;
     private final Kernels kernels;
+    private final GpuContext context;
     private final DeviceProperties device;
     private final AttentionHeads heads;
     private final List<String> passedOver;
@@ -52,7 +56,8 @@ final class AttentionTiers {
         this.problem = problem;
         this.operands = operands;
         this.kernels = context.kernels();
-        this.device = context.kernels().context().device();
+        this.context = context.kernels().context();
+        this.device = this.context.device();
         this.heads = new AttentionHeads(problem.dtype(), problem.size(), problem.sizeV(), context.precision(), device);
         this.passedOver = new ArrayList<>(passedOver);
     }
@@ -206,12 +211,40 @@ final class AttentionTiers {
             return problem.queries() + " queries and " + problem.keys() + " keys; it takes more than "
                     + WarpgroupForm.QUERIES / 2 + " and at least " + LEAST_WARPGROUP_KEYS;
         }
-        return warpgroupTiles() > Integer.MAX_VALUE ? warpgroupTiles() + " tiles are more than 2^31" : "";
+        if (problem.batches() > 1 && problem.repeatsBatch()) {
+            return "all batches have the same queries, keys or values";
+        }
+        return warpgroupTiles() > Integer.MAX_VALUE || problem.keys() > Integer.MAX_VALUE / 2
+                ? warpgroupTiles() + " tiles or " + problem.keys() + " keys are more than 2^30"
+                : "";
     }
 
     private long warpgroupTiles() {
         return SizeMath.product(
                 NAME, problem.batches(), problem.heads(), Math.ceilDiv(problem.queries(), WarpgroupForm.QUERIES));
+    }
+
+    /** How the copy engine sees an operand from so many bytes on: boxes of 64 elements of 128 tokens of a head. */
+    private PreparedLaunch.Builder map(
+            PreparedLaunch.Builder launch, int slot, long start, Strides strides, int size, long tokens, long heads) {
+        return launch.map(
+                slot,
+                context,
+                at -> new TensorMap(
+                        problem.dtype() == DType.F16 ? TensorMap.Element.F16 : TensorMap.Element.BF16,
+                        at + start,
+                        List.of((long) size, tokens, heads, problem.batches()),
+                        List.of(
+                                apart(strides.token(), tokens),
+                                apart(strides.head(), heads),
+                                apart(strides.batch(), problem.batches())),
+                        List.of(WarpgroupForm.BOX, WarpgroupForm.QUERIES, 1, 1),
+                        TensorMap.Swizzle.BYTES_128));
+    }
+
+    /** Bytes from one of `count` to the next; those of a single one are never used, and may be anything. */
+    private long apart(long stride, long count) {
+        return problem.dtype().bytesFor(count == 1 ? WarpgroupForm.BOX : stride);
     }
 
     private Lowered warpgroups() {
@@ -230,10 +263,11 @@ final class AttentionTiers {
         LaunchShape shape = LaunchShape.of((int) Math.min(items, device.multiprocessors()), WarpgroupForm.THREADS)
                 .withSharedBytes(form.sharedBytes())
                 .withProgrammatic();
-        PreparedLaunch launch = problem.launch(kernel, shape, operands)
-                .add((int) problem.heads())
-                .build();
-        return step("attention_wgmma, " + heads.type() + ", heads of " + form.size(), launch, 0, 0);
+        PreparedLaunch.Builder launch = problem.launch(kernel, shape, operands).add((int) problem.heads());
+        map(launch, operands.q(), 0, problem.q(), problem.size(), problem.queries(), problem.heads());
+        map(launch, operands.k(), operands.kStart(), problem.k(), problem.size(), problem.keys(), problem.keyHeads());
+        map(launch, operands.v(), operands.vStart(), problem.v(), problem.sizeV(), problem.keys(), problem.keyHeads());
+        return step("attention_wgmma, " + heads.type() + ", heads of " + form.size(), launch.build(), 0, 0);
     }
 
     private long blocks(MmaForm form) {

@@ -99,6 +99,11 @@ record NormPlan(RingTile form, int cluster, int tiles, int clusters, int steps, 
         return form.sharedBytes();
     }
 
+    /** Rows of a box of the left operand: blocks of a cluster fetch a part each, where these are whole. */
+    int leftRows() {
+        return RingTile.ROWS % cluster == 0 ? RingTile.ROWS / cluster : RingTile.ROWS;
+    }
+
     /** The launch of so many clusters, which share the tiles. */
     LaunchShape shape(int count) {
         return LaunchShape.of(cluster * Math.clamp(count, 1, tiles), RingTile.THREADS)

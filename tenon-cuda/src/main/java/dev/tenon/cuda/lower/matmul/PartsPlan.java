@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  * How {@code matmul_parts} makes a product of few tiles, whose sums the blocks of a cluster share: pure arithmetic, its
  * constants measured on an H200.
  *
- * @param steps of 64 elements
+ * @param steps of 128 bytes
  * @param parts of them, a block each
  * @param blocks of the launch
  * @param microseconds that it takes by the model
  */
 record PartsPlan(int steps, int parts, int blocks, double microseconds) implements WarpgroupPlan {
     private static final int THREADS = 160;
-    private static final int SIDE = 64; // of a tile, and elements of a step
+    private static final int SIDE = 64; // of a tile
     private static final int LINE = 128; // bytes of a step, per row and column
     private static final int STAGES = 8;
     private static final int PADDING = 8;
@@ -42,10 +42,7 @@ record PartsPlan(int steps, int parts, int blocks, double microseconds) implemen
     private static final double PART = 0.22;
 
     /** Why a product of whole chunks is not made so; empty where it is. */
-    static String refusal(DType dtype, MatMulShape shape, DeviceProperties device) {
-        if (dtype == DType.F32) {
-            return "it takes f16 and bf16";
-        }
+    static String refusal(MatMulShape shape, DeviceProperties device) {
         if (tiles(shape) > MOST_TILES || shape.k() > Integer.MAX_VALUE / 2) {
             return "there are more than " + MOST_TILES + " tiles";
         }
@@ -57,8 +54,8 @@ record PartsPlan(int steps, int parts, int blocks, double microseconds) implemen
     }
 
     /** The fastest plan of a product that is not refused. */
-    static PartsPlan of(MatMulShape shape, DeviceProperties device) {
-        int steps = (int) Math.ceilDiv(shape.k(), (long) SIDE);
+    static PartsPlan of(DType dtype, MatMulShape shape, DeviceProperties device) {
+        int steps = (int) Math.ceilDiv(shape.k(), (long) RingTile.step(dtype));
         int tiles = (int) tiles(shape);
         PartsPlan best = of(steps, 1, tiles, device.multiprocessors());
         for (int parts = 2; parts <= Math.min(steps, MOST_PARTS); parts *= 2) {

@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 record RingPlan(RingTile form, int steps, int blocks, double microseconds) implements WarpgroupPlan {
     private static final int RESERVED = 4096; // what the kernel declares itself
     private static final long LEAST_ROWS = 128;
-    private static final int MIDDLE = 192; // columns
 
     /** Microseconds of a launch, and of a block's first operands. */
     private static final double START = 3.5;
@@ -44,14 +43,10 @@ record RingPlan(RingTile form, int steps, int blocks, double microseconds) imple
         return form.sharedBytes() + RESERVED <= device.sharedBytesPerBlockOptIn();
     }
 
-    /**
-     * The fastest plan of a product that is not refused.
-     *
-     * @param all whether tiles of 192 columns may be taken too
-     */
-    static RingPlan of(DType dtype, MatMulShape shape, DeviceProperties device, boolean all) {
+    /** The fastest plan of a product that is not refused. */
+    static RingPlan of(DType dtype, MatMulShape shape, DeviceProperties device) {
         return RingTile.STORED_BESIDE.stream()
-                .filter(form -> (all || form.columns() != MIDDLE) && form.takes(dtype) && fits(form, device))
+                .filter(form -> form.takes(dtype) && fits(form, device))
                 .map(form -> of(form, dtype, shape, device.multiprocessors()))
                 .min(Comparator.comparingDouble(RingPlan::microseconds))
                 .orElseThrow();

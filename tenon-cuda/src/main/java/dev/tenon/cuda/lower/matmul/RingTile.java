@@ -27,7 +27,8 @@ record RingTile(int columns, int stages, double step, double tile, double last) 
             new RingTile(192, 5, 0.50, 2.2, 2.0),
             new RingTile(128, 6, 0.358, 2.0, 1.5));
 
-    private static final int UNIT = 32; // columns that are stored between two steps
+    private static final int UNIT = 32; // columns that are stored beside a step
+    private static final int WIDEST = 256; // columns of the tile whose steps have time for two units
     private static final int LINE = 128; // bytes of k a step, per row and column
     private static final int BOUNDARY = 1024;
 
@@ -47,7 +48,8 @@ record RingTile(int columns, int stages, double step, double tile, double last) 
 
     /** Steps of a sum, padded to as many as results take to store beside them. */
     int steps(DType dtype, long k) {
-        return Math.max((int) Math.ceilDiv(k, (long) step(dtype)), columns / UNIT + 1);
+        int unit = columns == WIDEST ? 2 * UNIT : UNIT;
+        return Math.max((int) Math.ceilDiv(k, (long) step(dtype)), columns / unit + 1);
     }
 
     /** Of so many tiles one after the other. */

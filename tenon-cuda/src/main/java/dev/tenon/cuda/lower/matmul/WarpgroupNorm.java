@@ -102,7 +102,7 @@ final class WarpgroupNorm implements GpuStep {
     private Maps maps(long a, long b, long residual) {
         Maps found = last;
         if (found == null || found.a != a || found.b != b || found.residual != residual) {
-            MemorySegment left = map(a, shape.k(), shape.m(), WarpgroupPlan.BOX);
+            MemorySegment left = map(a, shape.k(), shape.m(), plan.leftRows());
             MemorySegment right = map(b, shape.k(), shape.n(), WarpgroupMatMul.HALF);
             MemorySegment added = residual == 0 ? left : map(residual, shape.n(), shape.m(), WarpgroupPlan.BOX);
             found = new Maps(a, b, residual, left, right, added);

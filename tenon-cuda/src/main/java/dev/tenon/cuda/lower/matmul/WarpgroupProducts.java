@@ -7,7 +7,6 @@ import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.port.DeviceProperties;
-import dev.tenon.nativelib.Switches;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -17,9 +16,6 @@ import org.jspecify.annotations.Nullable;
  * arithmetic, its constants measured on an H200.
  */
 final class WarpgroupProducts {
-    /** Whether those are chosen that have run alone on a device, not within plans: of TF32, in tiles of 192 columns. */
-    private static final boolean ALL = Switches.on("TENON_WARPGROUPS_ALL", false);
-
     private static final int CAPABILITY = 90;
     private static final int CHUNK = 16;
 
@@ -112,15 +108,14 @@ final class WarpgroupProducts {
             return Answer.refused(refusal);
         }
         boolean forced = form != ProductForm.BY_CHOICE;
-        boolean all = forced || ALL;
         String residual = epilogue.residual() ? "it adds no residual" : "";
         String noRows = first(unasked(form, ProductForm.ROWS), residual, () -> RowsPlan.refusal(dtype, shape, forced));
         String noRing =
                 first(unasked(form, ProductForm.RING), residual, () -> RingPlan.refusal(dtype, shape, device, forced));
-        String noParts = first(unasked(form, ProductForm.PARTS), "", () -> PartsPlan.refusal(dtype, shape, device));
+        String noParts = first(unasked(form, ProductForm.PARTS), "", () -> PartsPlan.refusal(shape, device));
         WarpgroupPlan rows = noRows.isEmpty() ? RowsPlan.of(dtype, shape, epilogue, device) : null;
-        WarpgroupPlan ring = noRing.isEmpty() ? RingPlan.of(dtype, shape, device, all) : null;
-        WarpgroupPlan parts = noParts.isEmpty() ? PartsPlan.of(shape, device) : null;
+        WarpgroupPlan ring = noRing.isEmpty() ? RingPlan.of(dtype, shape, device) : null;
+        WarpgroupPlan parts = noParts.isEmpty() ? PartsPlan.of(dtype, shape, device) : null;
         WarpgroupPlan plan = sooner(sooner(rows, ring), parts);
         if (plan == null) {
             String reason = noRows.isEmpty() ? "a block has too little shared memory" : noRows;
@@ -184,9 +179,6 @@ final class WarpgroupProducts {
         }
         if (!shape.batch().isEmpty() || shape.transposeA() || epilogue.residualFirst()) {
             return "it takes one matrix along k and no residual before the function";
-        }
-        if (dtype == DType.F32 && form == ProductForm.BY_CHOICE && !ALL) {
-            return "it is not chosen for TF32 unless TENON_WARPGROUPS_ALL is 1";
         }
         if (dtype == DType.F32 && !shape.transposeB()) {
             return "TF32 operands lie along k";

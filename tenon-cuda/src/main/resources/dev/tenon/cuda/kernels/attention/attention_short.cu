@@ -85,8 +85,11 @@ struct Rows {
         }
     }
 
-    // Scores, in powers of 2 of `factor`, to weights; what was summed of earlier keys goes down as tops rise.
+    // Scores, in powers of 2 of `factor`, to weights. Tops move where scores rise above them by more than SLACK (attention_rows.cuh), and what was
+    // summed of earlier keys goes down then.
     __device__ __forceinline__ void weigh(float (&s)[ROWS][KEYS / 8][4], float factor, bool first) {
+        float most[ROWS][2];
+        bool higher = first;
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
 #pragma unroll
@@ -97,13 +100,35 @@ struct Rows {
                 for (int c = 0; c < CHAINS; c++) tops[c] = fmaxf(s[r][c][2 * i], s[r][c][2 * i + 1]);
 #pragma unroll
                 for (int n = CHAINS; n < KEYS / 8; n++) tops[n % CHAINS] = fmaxf(tops[n % CHAINS], fmaxf(s[r][n][2 * i], s[r][n][2 * i + 1]));
-                float most = fmaxf(fmaxf(tops[0], tops[1]), fmaxf(tops[2], tops[3]));
-                most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
-                most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-                most = fmaxf(most, top[r][i]);
-                float base = (most == -TENON_INFINITY ? 0.0f : most) * factor;
+                most[r][i] = fmaxf(fmaxf(tops[0], tops[1]), fmaxf(tops[2], tops[3]));
+                higher = higher || most[r][i] * factor > top[r][i] * factor + Running<ROWS>::SLACK;
+            }
+        }
+        if (__any_sync(0xffffffffu, higher)) move(most, factor, first);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                float base = (top[r][i] == -TENON_INFINITY ? 0.0f : top[r][i]) * factor;
+#pragma unroll
+                for (int n = 0; n < KEYS / 8; n++) {
+#pragma unroll
+                    for (int e = 0; e < 2; e++) s[r][n][2 * i + e] = fast_exp2(s[r][n][2 * i + e] * factor - base);
+                }
+            }
+        }
+    }
+
+    __device__ __forceinline__ void move(const float (&most)[ROWS][2], float factor, bool first) {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                float highest = fmaxf(most[r][i], __shfl_xor_sync(0xffffffffu, most[r][i], 1));
+                highest = fmaxf(highest, __shfl_xor_sync(0xffffffffu, highest, 2));
+                highest = fmaxf(highest, top[r][i]);
                 if (!first) {
-                    float kept = fast_exp2(top[r][i] * factor - base);
+                    float kept = fast_exp2((top[r][i] - (highest == -TENON_INFINITY ? 0.0f : highest)) * factor);
                     sums[r][2 * i] *= kept;
 #pragma unroll
                     for (int n = 0; n < D / 8; n++) {
@@ -111,12 +136,7 @@ struct Rows {
                         o[r][n][2 * i + 1] *= kept;
                     }
                 }
-                top[r][i] = most;
-#pragma unroll
-                for (int n = 0; n < KEYS / 8; n++) {
-#pragma unroll
-                    for (int e = 0; e < 2; e++) s[r][n][2 * i + e] = fast_exp2(s[r][n][2 * i + e] * factor - base);
-                }
+                top[r][i] = highest;
             }
         }
     }

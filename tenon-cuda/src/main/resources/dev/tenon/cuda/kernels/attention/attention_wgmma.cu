@@ -1,11 +1,12 @@
 // y = softmax(scale · q kᵀ, capped, masked) v by products of warpgroups (sm_90a; FlashAttention-3, arXiv:2407.08608), for heads of at most D
-// elements: 128 queries a block, 64 of them a warpgroup, keys in tiles of 128. A third warpgroup copies queries, keys and values into shared
-// memory ahead. A warpgroup's next scores and the sums of its last weights are under way while it makes weights, and the two take turns.
+// elements: 128 queries a block, 64 of them a warpgroup, keys in tiles of 128. The copy engine fetches queries, keys and values ahead, asked by two
+// warps of a third warpgroup. A warpgroup's next scores and the sums of its last weights are under way while it makes weights, and the two take turns.
 // Sums in f32. Rows as in attention.cu; those whose sums are NaN are made again by their definition.
 //
 // Launch: 384 threads, any number of blocks: they walk over the tiles of queries of all heads, fewer than 2^31. Dynamic shared memory: 1024
 // bytes; 16384 (D / 64) for queries, and twice that for keys and for values; 1024 for masks.
-// Rows of q, k, v and y start on 16-byte boundaries, d and dv are multiples of 8.
+// Rows of q, k, v and y start on 16-byte boundaries, d and dv are multiples of 8. maps: of q, k and v, [batch, head, token, element], boxes of 128 tokens
+// and 64 elements of a head.
 // Variants: TENON_T one of f16, bf16; TENON_D one of 64, 128. Compiled for sm_90a alone.
 #include "attention_rows.cuh"
 #include "wgmma.cuh"
@@ -16,7 +17,6 @@ constexpr int QUERIES = 128;
 constexpr int KEYS = 128;
 constexpr int STAGES = 2;  // of keys, and of values
 constexpr int GROUP = 128;              // threads of a warpgroup
-constexpr int COPIERS = 64;             // that copy keys, and as many values
 constexpr int COLUMNS = D / 64;         // of 128 bytes
 constexpr int COLUMN = 128 * 128;       // bytes of 128 rows of one
 constexpr int TILE = COLUMNS * COLUMN;  // bytes of 128 rows
@@ -91,40 +91,22 @@ struct Shared {
     __device__ __forceinline__ u32 values_free(int stage) const { return barriers + 16 + 8 * (3 * STAGES + stage); }
 };
 
-// 128 rows of a head, chunks of 16 bytes swapped by the row's number; what lies beyond the last row or element is 0. Returns when they are there.
-__device__ __forceinline__ void fetch(u8* to, const Heads<const T>& of, i64 b, i64 h, i64 from, i64 rows, int d) {
-    constexpr int CHUNKS = D / 8;
-    constexpr int DOWN = COPIERS / CHUNKS;
-    static_assert(DOWN == 4 || DOWN == 8, "rows of a thread are swapped in two ways");
-    int chunk = threadIdx.x % CHUNKS;
-    int row = threadIdx.x % COPIERS / CHUNKS;
-    int left = static_cast<int>(rows - from < 128 ? rows - from : 128) - row;
-    if (chunk * 8 >= d) left = 0;
-    const T* source = of.row(b, from + row, h) + chunk * 8;
-    i64 step = DOWN * of.token;
-    // rows of a thread are DOWN apart, and 8 rows are swapped alike
-    u8* target = to + chunk / 8 * COLUMN + row * 128 + (chunk % 8 ^ row % 8) * 16;
-    u8* other = DOWN == 4 ? to + chunk / 8 * COLUMN + row * 128 + (chunk % 8 ^ (row + 4) % 8) * 16 : target;
-    if (left + row == 128) {
-#pragma unroll 8
-        for (int i = 0; i < 128 / DOWN; i++) {
-            copy_async_16((i % 2 ? other : target) + i * DOWN * 128, source);
-            source += step;
-        }
-    } else {
-#pragma unroll 2
-        for (int i = 0; i < 128 / DOWN; i++) {
-            bool there = i * DOWN < left;
-            copy_async_16_if((i % 2 ? other : target) + i * DOWN * 128, there ? source : of.at, there);
-            source += step;
-        }
-    }
-    copy_async_commit();
-    copy_async_wait<0>();
-    show_to_tensor_cores();
+struct Maps {
+    const TensorMap& q;
+    const TensorMap& k;
+    const TensorMap& v;
+};
+
+// 128 rows of a head from `row` on, what lies beyond the last row or element as 0; done when the barrier has their bytes.
+__device__ __forceinline__ void fetch(u32 to, const TensorMap& map, i64 row, i64 h, i64 b, u32 barrier) {
+    expect_bytes(barrier, TILE);
+#pragma unroll
+    for (int c = 0; c < COLUMNS; c++) copy_box(to + c * COLUMN, map, c * 64, static_cast<i32>(row), static_cast<i32>(h), static_cast<i32>(b), barrier);
 }
 
-__device__ __forceinline__ void copy_keys(const Problem& at, const Seen<T, float>& seen, const Shared& shared) {
+// By one warp.
+__device__ __forceinline__ void fetch_keys(const Problem& at, const Seen<T, float>& seen, const Shared& shared, const Maps& maps) {
+    u32 space = shared_address(shared.space);
     u32 turn = 0;  // tiles so far
     Work work;
     for (u32 number = 0; work.take(at, seen, number); number++) {
@@ -133,30 +115,33 @@ __device__ __forceinline__ void copy_keys(const Problem& at, const Seen<T, float
             int stage = turn % STAGES;
             await_phase(shared.keys_free(stage), turn / STAGES & 1 ^ 1);
             if (at.staged) {
-                for (int i = threadIdx.x; i < KEYS; i += COPIERS) shared.masks(stage)[i] = mask_of_key(seen, work.b, work.h, key + i);
+                for (int i = threadIdx.x; i < KEYS; i += 32) shared.masks(stage)[i] = mask_of_key(seen, work.b, work.h, key + i);
             }
-            fetch(shared.space + Shared::KEY_TILES + stage * TILE, at.ks, work.b, work.h / at.group, key, seen.keys, at.d);
-            arrive(shared.keys_full(stage));
+            if (threadIdx.x == 0) {
+                fetch(space + Shared::KEY_TILES + stage * TILE, maps.k, key, work.h / at.group, work.b, shared.keys_full(stage));
+            } else {
+                arrive(shared.keys_full(stage));
+            }
             turn++;
         }
     }
 }
 
-__device__ __forceinline__ void copy_queries_and_values(const Problem& at, const Seen<T, float>& seen, const Shared& shared) {
+// By one thread.
+__device__ __forceinline__ void fetch_queries_and_values(const Problem& at, const Seen<T, float>& seen, const Shared& shared, const Maps& maps) {
+    u32 space = shared_address(shared.space);
     u32 turn = 0;
     u32 done = 0;
     Work work;
     for (u32 number = 0; work.take(at, seen, number); number++) {
         if (!work.any) continue;
         await_phase(shared.queries_free(), done & 1 ^ 1);
-        fetch(shared.space, at.qs, work.b, work.h, work.first, seen.queries, at.d);
-        arrive(shared.queries_full());
+        fetch(space, maps.q, work.first, work.h, work.b, shared.queries_full());
         done++;
         for (i64 key = work.key; key < work.end; key += KEYS) {
             int stage = turn % STAGES;
             await_phase(shared.values_free(stage), turn / STAGES & 1 ^ 1);
-            fetch(shared.space + Shared::VALUE_TILES + stage * TILE, at.vs, work.b, work.h / at.group, key, seen.keys, at.dv);
-            arrive(shared.values_full(stage));
+            fetch(space + Shared::VALUE_TILES + stage * TILE, maps.v, key, work.h / at.group, work.b, shared.values_full(stage));
             turn++;
         }
     }
@@ -282,7 +267,7 @@ __device__ __forceinline__ void consume(const Problem& at, const Seen<T, float>&
             to_scores<KEYS / 8>(of.s, scores, at.staged ? shared.masks(stage) : nullptr, work.b, heads, rows, work.key + static_cast<i64>(tile) * KEYS,
                                 tile >= whole && tile < edge);
             arrive(shared.keys_free(stage));
-            of.running.weigh(reinterpret_cast<float(&)[1][KEYS / 8][4]>(of.s), of.kept, scores.factor);
+            return of.running.weigh(reinterpret_cast<float(&)[1][KEYS / 8][4]>(of.s), of.kept, scores.factor);
         };
         await_phase(shared.queries_full(), done & 1);
         done++;
@@ -310,10 +295,10 @@ __device__ __forceinline__ void consume(const Problem& at, const Seen<T, float>&
                 sums.mix(values + before * (TILE / 16));
                 pass_by(2 - own, 2 * GROUP);
                 await_products<1>();
-                weigh(sums, tile, stage);
+                bool moved = weigh(sums, tile, stage);
                 await_products<0>();
                 arrive(shared.values_free(before));
-                sums.rescale();
+                if (moved) sums.rescale();
                 sums.keep_weights();
             }
             int before = turn % STAGES;
@@ -335,7 +320,8 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     TENON_NAME(attention_wgmma)(const T* q, i64 q_batch, i64 q_token, i64 q_head, const T* k, i64 k_batch, i64 k_token, i64 k_head, const T* v,
                                 i64 v_batch, i64 v_token, i64 v_head, T* y, i64 y_batch, i64 y_token, i64 y_head, const void* mask, i64 m_batch,
                                 i64 m_head, i64 m_query, i64 m_key, i64 batches, i32 group, i64 queries, i64 keys, i32 d, i32 dv, i32 kind,
-                                i32 causal, i64 window, float scale, float cap, i32 formula, i32 heads) {
+                                i32 causal, i64 window, float scale, float cap, i32 formula, i32 heads, TensorMap const __grid_constant__ q_map,
+                                TensorMap const __grid_constant__ k_map, TensorMap const __grid_constant__ v_map) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
     TENON_DYNAMIC_SHARED(u8, dynamic);
     __shared__ u64 barriers[Shared::BARRIERS];
@@ -344,12 +330,12 @@ extern "C" __global__ void __launch_bounds__(384, 1)
                   group, d, dv, scale, formula == PLAIN, kind == MASK_ADDED && m_query == 0, static_cast<u32>(heads), static_cast<u32>(heads * batches)};
     Seen<T, float> seen = {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap, formula == GUARDED};
     if (threadIdx.x == 0) {
-        start_barrier(shared.queries_full(), COPIERS);
+        start_barrier(shared.queries_full(), 1);
         start_barrier(shared.queries_free(), 2 * GROUP);
         for (int i = 0; i < STAGES; i++) {
-            start_barrier(shared.keys_full(i), COPIERS);
+            start_barrier(shared.keys_full(i), 32);
             start_barrier(shared.keys_free(i), 2 * GROUP);
-            start_barrier(shared.values_full(i), COPIERS);
+            start_barrier(shared.values_full(i), 1);
             start_barrier(shared.values_free(i), 2 * GROUP);
         }
         show_to_tensor_cores();
@@ -358,14 +344,14 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     await_predecessor();
     __syncthreads();
     if (threadIdx.x < GROUP) {
-        give_registers<56>();
-        if (threadIdx.x < COPIERS) {
-            copy_keys(at, seen, shared);
-        } else {
-            copy_queries_and_values(at, seen, shared);
+        give_registers<40>();
+        if (threadIdx.x < 32) {
+            fetch_keys(at, seen, shared, {q_map, k_map, v_map});
+        } else if (threadIdx.x == 32) {
+            fetch_queries_and_values(at, seen, shared, {q_map, k_map, v_map});
         }
     } else {
-        take_registers<224>();
+        take_registers<232>();
         consume(at, seen, shared);
     }
 #endif

@@ -3,9 +3,9 @@
 //
 // x [rows,k], w [groups,k,n], y [rows,n]: k and n multiples of 8. counts [groups].
 //
-// Launch: 384 threads; any number of blocks; groups at most MOST_GROUPS; steps: parts of 64 elements that cover k, at least COLUMNS / 32 + 1. Dynamic
-// shared memory: 1024 bytes and STAGES (128 + COLUMNS) 128. left: boxes of 64 rows of x, 64 elements each. right: boxes of a group's weight, 64 rows of 64
-// elements. faults, step: as grouped_matmul.cu.
+// Launch: 384 threads; any number of blocks; groups at most MOST_GROUPS; steps: parts of 64 elements that cover k, at least COLUMNS / 32 + 1
+// (5 for 256 columns). Dynamic shared memory: 1024 bytes and STAGES (128 + COLUMNS) 128. left: boxes of 64 rows of x, 64 elements each. right: boxes
+// of a group's weight, 64 rows of 64 elements. faults, step: as grouped_matmul.cu.
 // Variants: TENON_T one of f16, bf16; TENON_COLUMNS 128, 192 or 256. Compiled for sm_90a alone.
 #include "groups.cuh"
 #include "kept_tile.cuh"
@@ -17,15 +17,12 @@ constexpr int STAGES = COLUMNS == 256 ? 4 : COLUMNS == 192 ? 5 : 6;
 constexpr int ROWS = 128;
 constexpr int GROUP = 128;  // threads of a warpgroup
 constexpr int THREADS = 3 * GROUP;
-constexpr int UNITS = COLUMNS / 32;  // stored one a step
-#ifndef TENON_BAND
-#define TENON_BAND 12
-#endif
-constexpr int BAND = TENON_BAND;  // tiles one above the other that are made at a time, at most, so that what they read stays in the L2
+constexpr int BAND = 12;  // tiles one above the other that are made at a time, at most, so that what they read stays in the L2
 constexpr int MOST_GROUPS = 1024;
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
 using Ring = ProductRing<T, COLUMNS, STAGES, false>;
+using Kept = KeptTile<T, COLUMNS>;
 
 // Where groups begin: rows, and tiles one above the other.
 struct Table {
@@ -124,7 +121,7 @@ __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& ri
 __device__ __forceinline__ void consume(Walk walk, T* y, int n, int steps, const Ring& ring) {
     int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP - 1, 0);  // the same for all, which the compiler cannot know
     float sums[COLUMNS / 8][4];
-    KeptTile<T, COLUMNS> kept(0, n);
+    Kept kept(0, n);
     auto as_is = [](KeptPair<T> pair) { return pair; };
     Ring::Place place;
     for (; walk.there(); walk.next()) {
@@ -133,13 +130,13 @@ __device__ __forceinline__ void consume(Walk walk, T* y, int n, int steps, const
         place.next();
         walk.find();
 #pragma unroll
-        for (int unit = 0; unit < UNITS; unit++) {
+        for (int step = 0; step < Kept::STEPS; step++) {
             ring.multiply<false>(sums, place, own);
-            kept.store(y, n, unit, as_is);
+            kept.store_step(y, n, step, as_is);
             ring.pass_on(place, before);
         }
 #pragma unroll 1
-        for (int step = UNITS + 1; step < steps; step++) {
+        for (int step = Kept::STEPS + 1; step < steps; step++) {
             ring.multiply<false>(sums, place, own);
             ring.pass_on(place, before);
         }
@@ -147,8 +144,7 @@ __device__ __forceinline__ void consume(Walk walk, T* y, int n, int steps, const
         kept.keep(walk.row0 + own * 64, walk.column0, [&](int j, int i) { return float2{sums[j][2 * i], sums[j][2 * i + 1]}; });
         kept.row_end = walk.row_end;
     }
-#pragma unroll
-    for (int unit = 0; unit < UNITS; unit++) kept.store(y, n, unit, as_is);
+    kept.store_all(y, n, as_is);
 }
 #endif
 

@@ -11,7 +11,8 @@
 // COLUMNS. Sums and statistics in f32, and two roundings, of what is kept and of results. y overlaps nothing that is read.
 //
 // Launch: 384 threads; any number of clusters of `blocks` blocks along x, at most 8; steps: parts of 64 elements that cover k, at least COLUMNS / 64 + 1.
-// Dynamic shared memory: 1024 bytes and STAGES (128 + COLUMNS) 128. left: boxes of 128 rows of a, 64 elements each. right: boxes of 64 elements of 64
+// Dynamic shared memory: 1024 bytes and STAGES (128 + COLUMNS) 128. left: boxes of 128 rows of a, or of 128 / blocks
+// where that is whole, 64 elements each. right: boxes of 64 elements of 64
 // rows of b. added: boxes of 128 rows of the residual, 64 elements each; any map where has_residual is 0.
 // Variants: TENON_T one of f16, bf16; TENON_CENTRED; TENON_COLUMNS 128, 192 or 256. Compiled for sm_90a alone.
 #include "pack.cuh"
@@ -31,7 +32,7 @@ constexpr int PARTS = (UNITS + 1) / 2;    // places in the ring that take the re
 constexpr int MOST_BLOCKS = 8;            // of a cluster
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
-using Ring = ProductRing<T, COLUMNS, STAGES, true>;
+using Ring = ProductRing<T, COLUMNS, STAGES, true, ROWS, true>;
 
 struct Problem {
     T* y;
@@ -82,7 +83,7 @@ __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& ri
         for (int part = 0; part < PARTS; part++) {
             constexpr int LAST = UNITS - 2 * (PARTS - 1);
             int boxes = part == PARTS - 1 ? LAST : 2;
-            await_phase(ring.free(place.stage), place.parity ^ 1);
+            ring.await_free(place);
             expect_bytes(ring.full(place.stage), boxes * BOX);
             for (int box = 0; box < boxes; box++) {
                 copy_box(ring.ring + place.stage * Ring::STAGE + box * BOX, added, column0 + (2 * part + box) * UNIT, walk.row0, ring.full(place.stage));
@@ -122,7 +123,7 @@ __device__ __forceinline__ void add_residual(float (&sums)[COLUMNS / 8][4], cons
     meet_at(2 + own, GROUP);  // all have read
 #pragma unroll
     for (int part = 0; part < PARTS; part++) {
-        if (threadIdx.x % GROUP == 0) arrive(ring.free(first.stage));
+        ring.release(first.stage);
         first.next();
     }
 }
@@ -281,7 +282,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     __shared__ alignas(16) Columns columns;
     __shared__ alignas(16) States states;
     u8* space = reinterpret_cast<u8*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024);
-    Ring ring = {shared_address(space), shared_address(barriers)};
+    bool parts = blocks > 1 && ROWS % blocks == 0;  // of a, fetched by each block
+    Ring ring = {shared_address(space), shared_address(barriers), parts ? blocks : 1, static_cast<int>(blockIdx.x) % blocks};
     u32 sent = shared_address(barriers + 2 * STAGES);
     Problem problem = {y, static_cast<int>(m), static_cast<int>(n), steps, blocks, has_residual != 0, share, epsilon};
     if (threadIdx.x == 0) {

@@ -4,9 +4,9 @@
 // a [m,k], y [m,n], rows on 16-byte boundaries; b [n,k] (ALONG_B) or [k,n], likewise; bias [n] and residual [m,n] may be null. fn takes p0 and p1.
 //
 // Launch: 160 threads; a cluster a tile of 64 rows and 64 columns, tiles one above the other first; 1, 2, 4 or 8 blocks a cluster, at most one a step;
-// steps: parts of 64 elements that cover k. Dynamic shared memory: 1024 bytes, 8 stages of 16384 and 64 lines of 288. left: boxes of 64 rows of a, 64
-// elements each. right: boxes of b, of 64 rows of 64 elements.
-// Variants: TENON_T one of f16, bf16; TENON_FN a function; TENON_ALONG_B. Compiled for sm_90a alone.
+// steps: parts of 128 bytes that cover k. Dynamic shared memory: 1024 bytes, 8 stages of 16384 and 64 lines of 288. left: boxes of 64 rows of a, 128
+// bytes each. right: boxes of b, of 64 rows of 128 bytes.
+// Variants: TENON_T one of f16, bf16, float (TF32, ALONG_B); TENON_FN a function; TENON_ALONG_B. Compiled for sm_90a alone.
 #include "kept_tile.cuh"
 #include "product_ring.cuh"
 #include "short_fn.cuh"
@@ -23,7 +23,11 @@ constexpr int LINE = COLUMNS + 8;  // of sums, in shared memory
 #if __CUDA_ARCH_FEAT_SM90_ALL
 using Ring = ProductRing<T, COLUMNS, STAGES, ALONG_B, ROWS>;
 
-__device__ __forceinline__ float finished(float v, float p0, float p1) { return TENON_FN == 0 ? v : ShortFn<T, TENON_FN>::of(v, p0, p1); }
+// Where a residual may cancel the result, what the short form is off by would show.
+__device__ __forceinline__ float finished(float v, float p0, float p1, bool added) {
+    if (TENON_FN == 0) return v;
+    return added ? unary_fn(TENON_FN, v, p0, p1) : ShortFn<SumOf<T>::Type, TENON_FN>::of(v, p0, p1);
+}
 
 // What is added to a thread's results, of lines from row on.
 __device__ __forceinline__ void load_residual(KeptPair<T> (&added)[COLUMNS / 8][2], const T* residual, int row, int column0, int m, int n) {
@@ -33,21 +37,10 @@ __device__ __forceinline__ void load_residual(KeptPair<T> (&added)[COLUMNS / 8][
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             int r = row + 8 * i;
-            if (r < m && column < n) added[j][i].both = *reinterpret_cast<const u32*>(residual + static_cast<i64>(r) * n + column);
+            const T* from = residual + static_cast<i64>(r) * n + column;
+            if (r < m && column < n) added[j][i].both = *reinterpret_cast<const decltype(KeptPair<T>::both)*>(from);
         }
     }
-}
-
-__device__ __forceinline__ int in_cluster() {
-    int rank;
-    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-    return rank;
-}
-
-__device__ __forceinline__ int of_cluster() {
-    int blocks;
-    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
-    return blocks;
 }
 #endif
 
@@ -112,10 +105,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             kept.keep(row0, column0, [&](int j, int i) {
                 float2 add = *reinterpret_cast<const float2*>(biases + j * 8 + static_cast<int>(threadIdx.x) % 4 * 2);
                 float2 more = added[j][i].get();
-                return float2{finished(sums[j][2 * i] + add.x, p0, p1) + more.x, finished(sums[j][2 * i + 1] + add.y, p0, p1) + more.y};
+                return float2{finished(sums[j][2 * i] + add.x, p0, p1, residual) + more.x, finished(sums[j][2 * i + 1] + add.y, p0, p1, residual) + more.y};
             });
-#pragma unroll
-            for (int unit = 0; unit < COLUMNS / 32; unit++) kept.store(y, static_cast<int>(n), unit, [](KeptPair<T> pair) { return pair; });
+            kept.store_all(y, static_cast<int>(n), [](KeptPair<T> pair) { return pair; });
             return;
         }
 #pragma unroll
@@ -129,31 +121,28 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         }
     }
     meet_cluster();
-    int share = COLUMNS / parts / 8;  // packs of 8 columns
+    constexpr int V = Widest<T>::value;
+    int share = COLUMNS / parts / V;  // packs of 16 bytes
     for (int i = static_cast<int>(threadIdx.x); i < ROWS * share; i += THREADS) {
         int row = i / share;
-        int column = (part * share + i % share) * 8;
+        int column = (part * share + i % share) * V;
         if (row0 + row >= m || column0 + column >= n) continue;
         T* to = y + (row0 + row) * n + column0 + column;
-        Pack<T, 8> more = {};
-        if (residual) more = *reinterpret_cast<const Pack<T, 8>*>(residual + (to - y));
-        float4 all[2] = {};
+        Pack<T, V> pack = {};
+        if (residual) pack = *reinterpret_cast<const Pack<T, V>*>(residual + (to - y));
+        float4 all[V / 4] = {};
         for (int from_part = 0; from_part < parts; from_part++) {
 #pragma unroll
-            for (int v = 0; v < 2; v++) {
+            for (int v = 0; v < V / 4; v++) {
                 float4 more = load_in_cluster(&shared[row][column + 4 * v], from_part);
                 all[v].x += more.x, all[v].y += more.y, all[v].z += more.z, all[v].w += more.w;
             }
         }
         const float* each = reinterpret_cast<const float*>(all);
         const float* add = biases + column;
-        u32 words[4];
 #pragma unroll
-        for (int e = 0; e < 8; e += 2) {
-            words[e / 2] = to_pair(finished(each[e] + add[e], p0, p1) + to_compute(more.at[e]),
-                                   finished(each[e + 1] + add[e + 1], p0, p1) + to_compute(more.at[e + 1]), T());
-        }
-        store_16(to, words);
+        for (int e = 0; e < V; e++) pack.at[e] = From<T>::of(finished(each[e] + add[e], p0, p1, residual) + to_compute(pack.at[e]));
+        *reinterpret_cast<Pack<T, V>*>(to) = pack;
     }
     meet_cluster();  // none ends while its sums are read
 #endif

@@ -1,13 +1,13 @@
 // y = fn(a b + bias) by products of warpgroups (sm_90a): blocks stay and go over tiles of 128 rows and COLUMNS columns, whose parts of 128 bytes
 // of k pass through a ring. The copy engine fetches, asked by one thread of the first warpgroup, which runs ahead into the next tile. The two others
 // make 64 rows each. A tile's sums with their bias are kept, halves rounded in half the registers; the function is applied and results are stored while
-// the tensor cores make the next tile, 32 columns a step. Behind 768 elements of k and gelu that takes 7 us a tile, one after the other 12.
+// the tensor cores make the next tile, 32 columns a step, or 64 of the widest. Behind 768 elements of k and gelu that takes 7 us a tile, one after the other 12.
 //
 // a [m,k], y [m,n], rows on 16-byte boundaries; b [n,k] (ALONG_B) or [k,n], likewise; bias [n] may be null. fn takes p0 and p1. Sums in f32; halves
 // with a function are rounded twice, before it and behind it.
 //
-// Launch: 384 threads; any number of blocks; steps: parts of 128 bytes that cover k, at least COLUMNS / 32 + 1. Dynamic shared memory: 1024 bytes and
-// STAGES (128 + COLUMNS) 128.
+// Launch: 384 threads; any number of blocks; steps: parts of 128 bytes that cover k, at least COLUMNS / 32 + 1 (5 for 256 columns). Dynamic shared memory:
+// 1024 bytes and STAGES (128 + COLUMNS) 128.
 // left: boxes of 128 rows of a, 128 bytes each. right: boxes of b, of 128 rows of 128 bytes (ALONG_B; of 64 for 192 columns), or of 64 rows of 64 elements.
 // Variants: TENON_T one of f16, bf16, float (TF32, ALONG_B, at most 192 columns); TENON_FN a function; TENON_COLUMNS 128, 192 or 256; TENON_ALONG_B. Compiled for
 // sm_90a alone.
@@ -23,7 +23,6 @@ constexpr int ROWS = 128;
 constexpr int BOX = ALONG_B && COLUMNS % 128 == 0 ? 128 : 64;  // columns of b
 constexpr int GROUP = 128;                                     // threads of a warpgroup
 constexpr int THREADS = 3 * GROUP;
-constexpr int UNITS = COLUMNS / 32;  // stored one a step
 constexpr int BAND = 8;              // tiles one above the other that are made at a time, so that what they read stays in the L2
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
@@ -38,6 +37,9 @@ struct Problem {
 };
 
 using Ring = ProductRing<T, COLUMNS, STAGES, ALONG_B>;
+using Kept = KeptTile<T, COLUMNS>;
+
+using Fn = ShortFn<SumOf<T>::Type, TENON_FN>;
 
 // The tiles of this block, one after the other.
 struct Walk {
@@ -72,7 +74,7 @@ __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& ri
 __device__ __forceinline__ KeptPair<T> finished(KeptPair<T> kept, const Problem& problem) {
     if (TENON_FN == 0) return kept;
     float2 two = kept.get();
-    kept.keep({ShortFn<T, TENON_FN>::of(two.x, problem.p0, problem.p1), ShortFn<T, TENON_FN>::of(two.y, problem.p0, problem.p1)});
+    kept.keep({Fn::of(two.x, problem.p0, problem.p1), Fn::of(two.y, problem.p0, problem.p1)});
     return kept;
 }
 
@@ -80,7 +82,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
     int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP - 1, 0);  // the same for all, which the compiler cannot know
     int thread = static_cast<int>(threadIdx.x) - GROUP;
     float sums[COLUMNS / 8][4];
-    KeptTile<T, COLUMNS> kept(problem.m, problem.n);
+    Kept kept(problem.m, problem.n);
     auto finish = [&](KeptPair<T> pair) { return finished(pair, problem); };
     Ring::Place place;
     int turn = 0;
@@ -91,15 +93,15 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
         bool biased = problem.bias && thread < COLUMNS && walk.column0 + thread < problem.n;
         float bias = biased ? to_compute(problem.bias[walk.column0 + thread]) : 0.0f;  // takes long, and is used when the tile is made
 #pragma unroll
-        for (int unit = 0; unit < UNITS; unit++) {
+        for (int step = 0; step < Kept::STEPS; step++) {
             ring.multiply<false>(sums, place, own);
-            kept.store(problem.y, problem.n, unit, finish);
+            kept.store_step(problem.y, problem.n, step, finish);
             ring.pass_on(place, before);
         }
         if (thread < COLUMNS) biases[turn][thread] = bias;
         meet_at(1, 2 * GROUP);  // both are behind the use of the biases before these
 #pragma unroll 1
-        for (int step = UNITS + 1; step < problem.steps; step++) {
+        for (int step = Kept::STEPS + 1; step < problem.steps; step++) {
             ring.multiply<false>(sums, place, own);
             ring.pass_on(place, before);
         }
@@ -111,8 +113,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
         });
         turn ^= 1;
     }
-#pragma unroll
-    for (int unit = 0; unit < UNITS; unit++) kept.store(problem.y, problem.n, unit, finish);
+    kept.store_all(problem.y, problem.n, finish);
 }
 #endif
 

@@ -19,12 +19,17 @@ struct Running {
         }
     }
 
-    // Scores to weights; `kept` is what sums of earlier weights are multiplied by.
+    // How far scores may rise above a row's top before it moves, in powers of 2: weights up to this power are exact in all types, and a top that
+    // stays leaves the sums of earlier weights as they are.
+    static constexpr float SLACK = 8.0f;
+
+    // Scores to weights. Whether tops of this warp moved; then `kept` is what sums of earlier weights are multiplied by.
     template <int N>
-    __device__ __forceinline__ void weigh(float (&s)[ROWS][N][4], float (&kept)[ROWS][2], float factor) {
+    __device__ __forceinline__ bool weigh(float (&s)[ROWS][N][4], float (&kept)[ROWS][2], float factor) {
+        float most[ROWS][2];
+        bool higher = false;
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-            float base[2];
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 // four chains, so that a warp alone need not wait for each
@@ -34,15 +39,17 @@ struct Running {
                 for (int c = 0; c < CHAINS; c++) tops[c] = fmaxf(s[r][c][2 * i], s[r][c][2 * i + 1]);
 #pragma unroll
                 for (int n = CHAINS; n < N; n++) tops[n % CHAINS] = fmaxf(tops[n % CHAINS], fmaxf(s[r][n][2 * i], s[r][n][2 * i + 1]));
-                float most = CHAINS == 1 ? tops[0] : fmaxf(fmaxf(tops[0], tops[1 % CHAINS]), fmaxf(tops[2 % CHAINS], tops[3 % CHAINS]));
-                most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
-                most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-                most = fmaxf(most, top[r][i]);
-                base[i] = (most == -TENON_INFINITY ? 0.0f : most) * factor;
-                kept[r][i] = fast_exp2(top[r][i] * factor - base[i]);
-                top[r][i] = most;
-                total[r][i] *= kept[r][i];
+                most[r][i] = CHAINS == 1 ? tops[0] : fmaxf(fmaxf(tops[0], tops[1 % CHAINS]), fmaxf(tops[2 % CHAINS], tops[3 % CHAINS]));
+                higher = higher || most[r][i] * factor > top[r][i] * factor + SLACK;
             }
+        }
+        bool moved = __any_sync(0xffffffffu, higher);
+        if (moved) move(most, kept, factor);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            float base[2];
+#pragma unroll
+            for (int i = 0; i < 2; i++) base[i] = (top[r][i] == -TENON_INFINITY ? 0.0f : top[r][i]) * factor;
 #pragma unroll
             for (int n = 0; n < N; n++) {
 #pragma unroll
@@ -52,6 +59,7 @@ struct Running {
                 }
             }
         }
+        return moved;
     }
 
     // Totals of whole rows.
@@ -62,6 +70,22 @@ struct Running {
             for (int i = 0; i < 2; i++) {
                 total[r][i] += __shfl_xor_sync(0xffffffffu, total[r][i], 1);
                 total[r][i] += __shfl_xor_sync(0xffffffffu, total[r][i], 2);
+            }
+        }
+    }
+
+private:
+    __device__ __forceinline__ void move(const float (&most)[ROWS][2], float (&kept)[ROWS][2], float factor) {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                float highest = fmaxf(most[r][i], __shfl_xor_sync(0xffffffffu, most[r][i], 1));
+                highest = fmaxf(highest, __shfl_xor_sync(0xffffffffu, highest, 2));
+                highest = fmaxf(highest, top[r][i]);
+                kept[r][i] = fast_exp2((top[r][i] - (highest == -TENON_INFINITY ? 0.0f : highest)) * factor);
+                top[r][i] = highest;
+                total[r][i] *= kept[r][i];
             }
         }
     }

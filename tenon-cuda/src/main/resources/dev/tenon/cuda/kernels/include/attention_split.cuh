@@ -194,9 +194,9 @@ __device__ __forceinline__ void attend(const Decode& at, const Seen<T, float>& s
         bool whole = key >= lowest.low && key + KEYS - 1 <= highest.high;
         to_scores<KEYS / 8>(s[0], scores, nullptr, b, heads, queries, key, whole);
         float kept[1][2];
-        running.weigh(s, kept, scores.factor);
+        bool moved = running.weigh(s, kept, scores.factor);
 #pragma unroll
-        for (int n = 0; n < D / 8; n++) {
+        for (int n = 0; moved && n < D / 8; n++) {
 #pragma unroll
             for (int e = 0; e < 4; e++) o[0][n][e] *= kept[0][e / 2];
         }

@@ -173,9 +173,9 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
                 to_scores<KEYS / 8>(s[r], scores, staged ? masks[turn] : nullptr, b, heads, rows, key, whole);
             }
             float kept[ROWS][2];
-            running.weigh(s, kept, scores.factor);
+            bool moved = running.weigh(s, kept, scores.factor);
 #pragma unroll
-            for (int r = 0; r < ROWS; r++) {
+            for (int r = 0; moved && r < ROWS; r++) {
 #pragma unroll
                 for (int n = 0; n < D / 8; n++) {
 #pragma unroll

@@ -1,4 +1,5 @@
-// A tile's sums after its last product, halves rounded: stored 32 columns at a time between the products of the next tile.
+// A tile's sums after its last product, halves rounded: stored beside the products of the next tile, 32 columns a step, or 64 of the widest, whose
+// steps have time for two.
 #pragma once
 #include "pack.cuh"
 
@@ -26,6 +27,8 @@ struct KeptPair<float> {
 template <typename T, int COLUMNS>
 struct KeptTile {
     static constexpr int UNITS = COLUMNS / 32;
+    static constexpr int UNITS_A_STEP = COLUMNS == 256 ? 2 : 1;
+    static constexpr int STEPS = UNITS / UNITS_A_STEP;  // that it takes to store all
 
     KeptPair<T> pairs[COLUMNS / 8][2] = {};
     int row = 0;  // this lane's first, the other is 8 after it
@@ -47,6 +50,19 @@ struct KeptTile {
         column0 = first_column;
     }
 
+    template <typename Finish>
+    __device__ __forceinline__ void store_step(T* y, int n, int step, Finish finish) const {
+#pragma unroll
+        for (int unit = 0; unit < UNITS_A_STEP; unit++) store(y, n, step * UNITS_A_STEP + unit, finish);
+    }
+
+    template <typename Finish>
+    __device__ __forceinline__ void store_all(T* y, int n, Finish finish) const {
+#pragma unroll
+        for (int unit = 0; unit < UNITS; unit++) store(y, n, unit, finish);
+    }
+
+private:
     // Stores 32 columns of a warp's 16 rows, each pair as finish makes it. The branch is the same for all lanes, and more than a short cut: without
     // it the compiler spreads what finishes over the products before it, which then wait for it.
     template <typename Finish>
@@ -62,7 +78,6 @@ struct KeptTile {
         }
     }
 
-private:
     // Of the four lanes that have a row.
     static __device__ __forceinline__ void store_row(T* y, bool there, int n, int column, const KeptPair<T> (&own)[4]) {
         int lane = static_cast<int>(threadIdx.x) % 4;

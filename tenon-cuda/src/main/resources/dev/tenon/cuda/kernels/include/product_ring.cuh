@@ -1,10 +1,12 @@
 // The main loop of products of warpgroups: ROWS rows of a times COLUMNS columns of b, whose parts of 128 bytes of k pass through a ring in shared
-// memory. One thread fetches; each warpgroup multiplies 64 rows. Of float, operands are TF32, and b lies along k.
+// memory. One thread fetches; each warpgroup multiplies 64 rows. Of float, operands are TF32, and b lies along k. Blocks of a cluster that make the
+// same rows may fetch a together: each a part, which the copy engine brings to all. (To share b so between blocks that make the same columns gained
+// nothing on an H200.)
 #pragma once
 #include "wgmma.cuh"
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
-template <typename T, int COLUMNS, int STAGES, bool ALONG_B, int ROWS = 128>
+template <typename T, int COLUMNS, int STAGES, bool ALONG_B, int ROWS = 128, bool SHARED = false>
 struct ProductRing {
     static constexpr int GROUP = 128;  // threads of a warpgroup
     static constexpr int LINE = 128;   // bytes of k, per step
@@ -18,6 +20,8 @@ struct ProductRing {
 
     u32 ring;      // on a boundary of 1024
     u32 barriers;  // 2 STAGES
+    int peers = 1;  // blocks that share a
+    int rank = 0;   // this one's number
 
     __device__ __forceinline__ u32 full(u32 stage) const { return barriers + 8 * stage; }
     __device__ __forceinline__ u32 free(u32 stage) const { return barriers + 8 * (STAGES + stage); }
@@ -26,7 +30,22 @@ struct ProductRing {
     __device__ __forceinline__ void start() const {
         for (int i = 0; i < STAGES; i++) {
             start_barrier(full(i), 1);
-            start_barrier(free(i), ROWS / 64);
+            start_barrier(free(i), ROWS / 64 * peers);
+        }
+    }
+
+    // Where a stage may be written, here and in the other blocks.
+    __device__ __forceinline__ void await_free(const Place& place) const {
+        await_phase(free(place.stage), place.parity ^ 1);
+    }
+
+    // A warpgroup has read a stage.
+    __device__ __forceinline__ void release(u32 stage) const {
+        int thread = static_cast<int>(threadIdx.x) % GROUP;
+        if (!SHARED || peers == 1) {
+            if (thread == 0) arrive(free(stage));
+        } else if (thread < peers) {
+            arrive_in_cluster(free(stage), thread);
         }
     }
 
@@ -34,15 +53,21 @@ struct ProductRing {
     template <int BOX>
     __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& right, int step, int row0, int column0, Place& place) const {
         static_assert(COLUMNS % BOX == 0, "boxes fill the stage");
-        await_phase(free(place.stage), place.parity ^ 1);
+        await_free(place);
         u32 barrier = full(place.stage);
         u32 to = ring + place.stage * STAGE;
         expect_bytes(barrier, STAGE);
-        copy_box(to, left, step * DEPTH, row0, barrier);
+        if (SHARED && peers > 1) {
+            int part = rank * (ROWS / peers);
+            copy_box_to(static_cast<u16>((1 << peers) - 1), to + part * LINE, left, step * DEPTH, row0 + part, barrier);
+        } else {
+            copy_box(to, left, step * DEPTH, row0, barrier);
+        }
 #pragma unroll
         for (int column = 0; column < COLUMNS; column += BOX) {
-            int x = column0 + column;
-            copy_box(to + LEFT + column * LINE, right, ALONG_B ? step * DEPTH : x, ALONG_B ? x : step * DEPTH, barrier);
+            int x = ALONG_B ? step * DEPTH : column0 + column;
+            int y = ALONG_B ? column0 + column : step * DEPTH;
+            copy_box(to + LEFT + column * LINE, right, x, y, barrier);
         }
         place.next();
     }
@@ -76,7 +101,7 @@ struct ProductRing {
     // Waits for the products before the last, whose operands may be fetched anew then.
     __device__ __forceinline__ void pass_on(Place& place, u32& before) const {
         await_products<1>();
-        if (threadIdx.x % GROUP == 0) arrive(free(before));
+        release(before);
         before = place.stage;
         place.next();
     }
@@ -84,7 +109,7 @@ struct ProductRing {
     // Waits for all products.
     __device__ __forceinline__ void finish(u32 before) const {
         await_products<0>();
-        if (threadIdx.x % GROUP == 0) arrive(free(before));
+        release(before);
     }
 };
 #endif

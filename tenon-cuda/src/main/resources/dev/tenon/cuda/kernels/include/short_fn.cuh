@@ -1,5 +1,6 @@
 // Functions of unary_fn.cuh for results of 16 bits: as they are there, but gelu of both types and gelu_tanh of f16 in fewer instructions, off by
-// less than a tenth of the result's last place. Special values as there.
+// less than a tenth of the result's last place. Likewise for results of TF32 products, off by less than a tenth of what rounding an operand changes.
+// Special values as there.
 #pragma once
 #include "pack.cuh"
 #include "unary_fn.cuh"
@@ -13,7 +14,7 @@ __device__ __forceinline__ float short_gelu(float x) {
     p = fmaf(a, p, -4.61271878e-01f);
     p = fmaf(a, p, -1.15017430f);
     p = fmaf(a, p, -1.00006478f);
-    return fmaf(-a, fast_exp2(p), x < 0 ? -0.0f : x);
+    return fmaf(-a, fast_exp2(p), max_or_nan(x, -0.0f));
 }
 
 // The same for a up to 14, within 1.6e-4 of Q, behind which results are 0 in bf16: 2^24 Q(a), which is normal, and a constant.
@@ -27,15 +28,43 @@ __device__ __forceinline__ float short_gelu_far(float x) {
     p = fmaf(a, p, -4.62876052e-01f);
     p = fmaf(a, p, -1.14898813f);
     p = fmaf(a, p, 22.99981189f);
-    return fmaf(-a, fast_exp2(p) * 5.9604645e-8f, x < 0 ? -0.0f : x);
+    return fmaf(-a, fast_exp2(p) * 5.9604645e-8f, max_or_nan(x, -0.0f));
 }
 
-// x / (1 + e^-2u); from -12 on down results are 0 in f16.
+// The same for a up to 13, within 4e-5 of Q (2e-5 up to 5), behind which results are 0 or subnormal.
+__device__ __forceinline__ float short_gelu_tf32(float x) {
+    float a = fminf(fabsf(x), 13.0f);
+    float p = fmaf(a, -2.01238737e-09f, 1.45287359e-07f);
+    p = fmaf(a, p, -4.61731997e-06f);
+    p = fmaf(a, p, 8.55300386e-05f);
+    p = fmaf(a, p, -1.03439763e-03f);
+    p = fmaf(a, p, 8.72331485e-03f);
+    p = fmaf(a, p, -5.40888980e-02f);
+    p = fmaf(a, p, -4.58636254e-01f);
+    p = fmaf(a, p, -1.15105104f);
+    p = fmaf(a, p, -1.00002575f);
+    return fmaf(-a, fast_exp2(p), max_or_nan(x, -0.0f));
+}
+
+// x / (1 + e^-2u); from -12 on down results are 0.
 __device__ __forceinline__ float short_gelu_tanh(float x) {
     float a = x < -12.0f ? -12.0f : x;
     float v = a * fmaf(a * a, -0.102943240f, -2.30220820f);  // -2u / ln 2
     return a * fast_reciprocal(1.0f + fast_exp2(v));
 }
+
+struct Tf32 {};  // a sum of TF32 products
+
+// How sums of products of T are rounded.
+template <typename T>
+struct SumOf {
+    using Type = T;
+};
+
+template <>
+struct SumOf<float> {
+    using Type = Tf32;
+};
 
 template <typename T, int FN>
 struct ShortFn {
@@ -54,6 +83,16 @@ struct ShortFn<bf16, FN_GELU> {
 
 template <>
 struct ShortFn<f16, FN_GELU_TANH> {
+    static __device__ __forceinline__ float of(float v, float, float) { return short_gelu_tanh(v); }
+};
+
+template <>
+struct ShortFn<Tf32, FN_GELU> {
+    static __device__ __forceinline__ float of(float v, float, float) { return short_gelu_tf32(v); }
+};
+
+template <>
+struct ShortFn<Tf32, FN_GELU_TANH> {
     static __device__ __forceinline__ float of(float v, float, float) { return short_gelu_tanh(v); }
 };
 

@@ -135,6 +135,7 @@ TENON_FRESH_PRODUCT(bf16, "bf16", 256, 128, 128, 129, 130)
                      : "l"(a), "l"(b));                                                                                                   \
     }
 
+TENON_FRESH_PRODUCT_OF_TF32(64, 32, 32, 33)
 TENON_FRESH_PRODUCT_OF_TF32(128, 64, 64, 65)
 TENON_FRESH_PRODUCT_OF_TF32(192, 96, 96, 97)
 
@@ -171,10 +172,25 @@ __device__ __forceinline__ void copy_box(u32 shared, const TensorMap& map, i32 c
                  : "memory");
 }
 
+// The same to that place in all blocks of the cluster whose bit of `blocks` is set; each has its own barrier at the same place.
+__device__ __forceinline__ void copy_box_to(u16 blocks, u32 shared, const TensorMap& map, i32 column, i32 row, u32 barrier) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared),
+        "l"(&map), "r"(column), "r"(row), "r"(barrier), "h"(blocks)
+        : "memory");
+}
+
 // The same in three dims.
 __device__ __forceinline__ void copy_box(u32 shared, const TensorMap& map, i32 column, i32 row, i32 plane, u32 barrier) {
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared),
                  "l"(&map), "r"(column), "r"(row), "r"(plane), "r"(barrier)
+                 : "memory");
+}
+
+// The same in four.
+__device__ __forceinline__ void copy_box(u32 shared, const TensorMap& map, i32 column, i32 row, i32 plane, i32 volume, u32 barrier) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared),
+                 "l"(&map), "r"(column), "r"(row), "r"(plane), "r"(volume), "r"(barrier)
                  : "memory");
 }
 
@@ -196,6 +212,29 @@ __device__ __forceinline__ float4 load_in_cluster(const float* shared, int block
                  : "r"(static_cast<u32>(__cvta_generic_to_shared(shared))), "r"(block)
                  : "memory");
     return v;
+}
+
+// This block's number in its cluster, and how many that has.
+__device__ __forceinline__ int in_cluster() {
+    int rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+__device__ __forceinline__ int of_cluster() {
+    int blocks;
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
+    return blocks;
+}
+
+// Arrives at the barrier at the same place in a block of the cluster, by its number. What this thread wrote is not shown to that block: that would
+// wait for its stores to global memory.
+__device__ __forceinline__ void arrive_in_cluster(u32 barrier, int block) {
+    asm volatile(
+        "{ .reg .u32 gate; mapa.shared::cluster.u32 gate, %0, %1;\n"
+        "mbarrier.arrive.shared::cluster.b64 _, [gate]; }" ::"r"(barrier),
+        "r"(block)
+        : "memory");
 }
 
 // All threads of the cluster are here, and see what the others wrote before.

@@ -130,11 +130,17 @@ class WarpgroupProductsTest {
         assertThat(gelu).isNotNull();
         assertThat(gelu.text()).isEqualTo("matmul_parts");
         assertThat(gelu.blocks()).isEqualTo(96);
-        PartsPlan deep = PartsPlan.of(shape(128, 768, 3072), H200);
+        PartsPlan deep = PartsPlan.of(DType.F16, shape(128, 768, 3072), H200);
         assertThat(deep.text()).isEqualTo("matmul_parts, 4 parts of k");
         assertThat(deep.blocks()).isEqualTo(96);
         assertThat(deep.cluster()).isEqualTo(4);
         assertThat(deep.leftRows()).isEqualTo(64);
+        MatMulShape along = MatMulShape.of(Shape.of(128, 1536), Shape.of(384, 1536), false, true);
+        WarpgroupPlan tf32 = WarpgroupProducts.rival(
+                DType.F32, true, along, new Epilogue(true, null, true, false), H200, true, ProductForm.BY_CHOICE);
+        assertThat(tf32).isNotNull();
+        assertThat(tf32.text()).isEqualTo("matmul_parts, 8 parts of k");
+        assertThat(tf32.detail()).isEqualTo(48);
     }
 
     @Test
