@@ -106,7 +106,10 @@ public final class AttentionCatalog {
             "encoder/layers.cu",
             List.of("layers"),
             TENSOR_CORES.stream()
-                    .flatMap(dtype -> RESIDENT_SIZES.stream().flatMap(size -> layersForms(dtype, size)))
+                    .flatMap(dtype -> RESIDENT_SIZES.stream()
+                            .flatMap(size -> LAYERS_TILES.stream()
+                                    .flatMap(tiles -> LAYERS_PACKS.stream()
+                                            .map(packs -> new LayersForm(dtype, size, tiles, packs)))))
                     .map(LayersForm::variant)
                     .toList(),
             List.of(STRUCT));
@@ -147,29 +150,19 @@ public final class AttentionCatalog {
         return KernelVariant.of(dtype).with("d" + head, "TENON_HEAD=" + head);
     }
 
-    private static Stream<LayersForm> layersForms(DType dtype, int head) {
-        Stream<LayersForm> paired = LAYERS_TILES.stream()
-                .flatMap(tiles -> LAYERS_PACKS.stream().map(packs -> new LayersForm(dtype, head, tiles, true, packs)));
-        // products that have one batch each are those of 384 columns
-        boolean single = dtype != DType.F32 && head == 32;
-        return single ? Stream.concat(paired, Stream.of(new LayersForm(dtype, head, 3, false, 3))) : paired;
-    }
-
     /**
      * A form of {@code layers}.
      *
      * @param head elements of a head, 32 or 64
-     * @param tiles column tiles that a warp takes at a time
-     * @param paired whether products have an even number of batches rather than one
-     * @param packs of four elements, of a lane's part of a row, at most
+     * @param tiles column tiles that a warp takes at a time, 1 to 3
+     * @param packs of four elements, of a lane's part of a row, at most: 3 or 6
      */
-    public record LayersForm(DType dtype, int head, int tiles, boolean paired, int packs) {
+    public record LayersForm(DType dtype, int head, int tiles, int packs) {
         public KernelVariant variant() {
             return KernelVariant.of(dtype)
-                    .with("d" + head + "_t" + tiles + "_p" + packs + (paired ? "_paired" : ""), "TENON_HEAD=" + head)
+                    .with("d" + head + "_t" + tiles + "_p" + packs, "TENON_HEAD=" + head)
                     .with("", "TENON_TILES=" + tiles)
-                    .with("", "TENON_PACKS=" + packs)
-                    .with("", "TENON_PAIRED=" + (paired ? 1 : 0));
+                    .with("", "TENON_PACKS=" + packs);
         }
     }
 

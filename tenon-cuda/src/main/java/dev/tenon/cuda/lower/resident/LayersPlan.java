@@ -17,7 +17,8 @@ import java.util.stream.Stream;
  * How the layers of an encoder are spread over a device: pure arithmetic.
  *
  * @param dtype of operands
- * @param form of the kernel
+ * @param columnTiles of a warp at a time
+ * @param packs of four elements, of a lane's part of a row, at most
  * @param cuts of the products of a layer: q, k and v, out, up, down
  * @param vectorElements that a block fetches of a layer beside weights
  * @param microseconds that it takes by the model
@@ -26,7 +27,8 @@ record LayersPlan(
         DType dtype,
         Shape shape,
         int layers,
-        Form form,
+        int columnTiles,
+        int packs,
         List<Cut> cuts,
         Layout layout,
         int vectorElements,
@@ -58,11 +60,8 @@ record LayersPlan(
     /** Tokens of a sequence, 16 keys a warp. */
     private static final int MOST_KEYS = WARPS * TILE;
 
-    /** Chunks of k of a batch where each product has one, and where they have several; and of out in the first case. */
-    private static final int LONG = 6;
-
-    private static final int SHORT = 4;
-    private static final int FEW = 2;
+    /** Chunks of k of a batch. */
+    private static final int LONG = 4;
 
     /** Shared memory that the driver keeps. */
     private static final int RESERVED = 1024;
@@ -70,30 +69,22 @@ record LayersPlan(
     /** Registers of a thread. */
     private static final int REGISTERS = 256;
 
-    /** Fitted to runs on an H200: of a launch, of a layer, of handing on keys and values, in microseconds. */
+    /** In microseconds, fitted to runs on an H200: of a launch, of a layer, of handing on keys and values. */
     private static final double LAUNCH = 5;
 
-    private static final double LAYER = 7;
-    private static final double HANDING = 1;
+    private static final double LAYER = 10.1;
+    private static final double HANDING = 1.4;
 
-    /** Bytes of weights that a block gets from L2 in a microsecond beyond that. */
-    private static final double L2_RATE = 90e3;
+    /** Bytes of weights of a block in a microsecond, and those of each further tile, which share L2. */
+    private static final double L2_RATE = 46e3;
 
-    /**
-     * A form of the kernel.
-     *
-     * @param columnTiles of a warp at a time
-     * @param paired whether products have an even number of batches rather than one
-     * @param packs of four elements, of a lane's part of a row, at most
-     */
-    record Form(int columnTiles, boolean paired, int packs) {}
+    private static final double SHARED_RATE = 1.2e6;
+
+    /** Of L2, for weights, which each tile reads anew. */
+    private static final double L2_PART = 0.9;
 
     /** How a product is cut: chunks of a batch, batches of a round of columns, rounds; warps that share k. */
-    record Cut(int chunks, int batches, int rounds, int splits) {
-        int all() {
-            return batches * rounds;
-        }
-    }
+    record Cut(int chunks, int batches, int rounds, int splits) {}
 
     /** Where things lie in shared memory, in bytes, in the order of layers.cuh. */
     record Layout(int own, int masks, int cells, int sums, int kept, int vectors, int layers, int segments) {}
@@ -152,6 +143,11 @@ record LayersPlan(
         if (!constant) {
             return "weights that are no constants";
         }
+        long weights = SizeMath.product(
+                "layers", weightBytes(shape, dtype), encoder.layers().size());
+        if (weights > device.l2Bytes() * L2_PART) {
+            return weights + " bytes of weights; L2 has " + device.l2Bytes();
+        }
         return room(of(encoder, dtype), device);
     }
 
@@ -174,11 +170,7 @@ record LayersPlan(
         Shape shape = encoder.shape();
         int layers = encoder.layers().size();
         int tiles = columnTiles(shape);
-        List<Cut> cuts = cuts(shape, dtype, tiles, LONG);
-        boolean paired = cuts.stream().anyMatch(cut -> cut.all() != 1) || cuts.get(1).chunks > FEW;
-        if (paired) {
-            cuts = cuts(shape, dtype, tiles, SHORT);
-        }
+        List<Cut> cuts = cuts(shape, dtype, tiles);
         int packs = shape.hidden() <= MOST_HIDDEN / 2 ? 3 : 6;
         int vectors = vectorElements(shape, dtype);
         Places places = new Places();
@@ -187,7 +179,8 @@ record LayersPlan(
                 dtype,
                 shape,
                 layers,
-                new Form(tiles, paired, packs),
+                tiles,
+                packs,
                 cuts,
                 layout,
                 vectors,
@@ -254,22 +247,21 @@ record LayersPlan(
                 .orElse(1);
     }
 
-    private static List<Cut> cuts(Shape shape, DType dtype, int tiles, int most) {
+    private static List<Cut> cuts(Shape shape, DType dtype, int tiles) {
         int chunk = CHUNK_BYTES / dtype.bytes();
         long hidden = shape.hidden() / chunk;
         long share = shape.hidden() / BLOCKS / COLUMNS / tiles;
         int within = WARPS / GROUPS;
         return List.of(
-                cut(hidden, within, most, 3L * shape.head() / COLUMNS / GROUPS / tiles),
-                cut(hidden, WARPS, most, share),
-                cut(hidden, within, most, shape.inner() / BLOCKS / COLUMNS / GROUPS / tiles),
-                cut(shape.inner() / chunk, WARPS, most, share));
+                cut(hidden, within, 3L * shape.head() / COLUMNS / GROUPS / tiles),
+                cut(hidden, WARPS, share),
+                cut(hidden, within, shape.inner() / BLOCKS / COLUMNS / GROUPS / tiles),
+                cut(shape.inner() / chunk, WARPS, share));
     }
 
-    /** @param most chunks of a batch */
-    private static Cut cut(long chunks, int warps, int most, long rounds) {
+    private static Cut cut(long chunks, int warps, long rounds) {
         int splits = largest(chunks, warps);
-        int each = largest(chunks / splits, most);
+        int each = largest(chunks / splits, LONG);
         return new Cut(each, (int) (chunks / splits / each), (int) rounds, splits);
     }
 
@@ -282,10 +274,15 @@ record LayersPlan(
     }
 
     private static double time(Shape shape, DType dtype, int layers) {
-        long weights = SizeMath.product(
-                "layers", 4 * shape.hidden() + 2 * shape.inner(), shape.hidden(), dtype.bytes());
-        double layer = LAYER + weights / BLOCKS / L2_RATE + (shape.keys() > TILE ? HANDING : 0);
+        double weights = (double) weightBytes(shape, dtype) / BLOCKS;
+        double reads = weights / L2_RATE + weights / SHARED_RATE * (tiles(shape) - 1);
+        double layer = LAYER + reads + (shape.keys() > TILE ? HANDING : 0);
         return LAUNCH + layers * layer;
+    }
+
+    /** Of a layer. */
+    private static long weightBytes(Shape shape, DType dtype) {
+        return SizeMath.product("layers", 4 * shape.hidden() + 2 * shape.inner(), shape.hidden(), dtype.bytes());
     }
 
     /** How the weights of a layer lie: q, k and v, out, up, down. */
@@ -307,6 +304,6 @@ record LayersPlan(
         int groups = which % 2 == 0 ? GROUPS : 1;
         int k = (int) (which == 3 ? shape.inner() : shape.hidden());
         boolean along = !product.weight().transposed();
-        return new Fragments(items, groups, cut.splits, form.columnTiles, n, k, run, jump, along);
+        return new Fragments(items, groups, cut.splits, columnTiles, n, k, run, jump, along);
     }
 }

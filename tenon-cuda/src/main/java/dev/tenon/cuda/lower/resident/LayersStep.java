@@ -3,7 +3,6 @@ package dev.tenon.cuda.lower.resident;
 import dev.tenon.cuda.kernel.AttentionCatalog;
 import dev.tenon.cuda.kernel.AttentionCatalog.LayersForm;
 import dev.tenon.cuda.kernel.Kernel;
-import dev.tenon.cuda.lower.resident.LayersPlan.Form;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -34,11 +33,8 @@ final class LayersStep implements GpuStep {
      * @param steps nodes that it does
      */
     static LayersStep of(EncoderLayers encoder, LayersPlan plan, int steps, GpuLoweringContext context) {
-        Form form = plan.form();
-        LayersForm variant =
-                new LayersForm(plan.dtype(), plan.shape().head(), form.columnTiles(), form.paired(), form.packs());
-        Kernel kernel =
-                context.kernels().kernel(AttentionCatalog.LAYERS, "layers", variant.variant(), plan.sharedBytes());
+        LayersForm form = new LayersForm(plan.dtype(), plan.shape().head(), plan.columnTiles(), plan.packs());
+        Kernel kernel = context.kernels().kernel(AttentionCatalog.LAYERS, "layers", form.variant(), plan.sharedBytes());
         return new LayersStep(kernel, plan, new LayersWords(encoder, plan, context), steps);
     }
 
