@@ -15,7 +15,9 @@ final class Limits {
     private static final int SHARED_PER_MULTIPROCESSOR = 164 * 1024;
     private static final int THREADS_PER_MULTIPROCESSOR = 2048;
     private static final int BLOCKS_PER_MULTIPROCESSOR = 32;
-    private static final int REGISTERS = 65536;
+    /** More than 8.0 has: the host has none, and launches of many registers are tried here too. */
+    private static final int REGISTERS = 4 * 65536;
+
     private static final int L2 = 40 << 20;
     private static final int RESERVED_SHARED = 1024; // of each block, for the system
     private static final int MOST_BLOCK_Z = 64;

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.regex.Pattern;
 
 /** Small encoders, as exporters spell them out, in one resident launch and in steps of their own. */
 final class EncoderChecks {
@@ -42,6 +43,11 @@ final class EncoderChecks {
         int hidden() {
             return heads * head;
         }
+
+        /** Whether the form for layers takes it. */
+        boolean suitsLayers() {
+            return hidden() % 128 == 0 && inner % 512 == 0;
+        }
     }
 
     private static final List<Encoder> ENCODERS = List.of(
@@ -56,7 +62,17 @@ final class EncoderChecks {
             new Encoder(DType.F32, 1, 16, 2, 32, 128, 2, Masked.KEYS),
             new Encoder(DType.F32, 1, 16, 1, 32, 16, 1, Masked.KEYS),
             new Encoder(DType.F32, 2, 16, 1, 64, 192, 1, Masked.HEADS),
-            new Encoder(DType.F32, 1, 40, 3, 32, 48, 1, Masked.QUERIES));
+            new Encoder(DType.F32, 1, 40, 3, 32, 48, 1, Masked.QUERIES),
+            new Encoder(DType.F16, 1, 16, 4, 32, 512, 2, Masked.KEYS),
+            new Encoder(DType.F16, 2, 16, 4, 32, 512, 1, Masked.HEADS),
+            new Encoder(DType.F16, 1, 12, 2, 64, 1024, 1, Masked.HEADS),
+            new Encoder(DType.F16, 1, 9, 12, 32, 1536, 2, Masked.QUERIES),
+            new Encoder(DType.BF16, 1, 31, 4, 32, 512, 3, Masked.QUERIES),
+            new Encoder(DType.BF16, 1, 1, 2, 64, 512, 1, Masked.NOTHING),
+            new Encoder(DType.F32, 1, 16, 4, 64, 512, 1, Masked.KEYS),
+            new Encoder(DType.F32, 1, 13, 4, 32, 512, 2, Masked.HEADS));
+
+    private static final Pattern LAYERS = Pattern.compile("steps as \\d+ layers?, ");
 
     private static final List<Execution> EXECUTIONS = List.of(
             Execution.stream(), Execution.graph(), Execution.multiStream(2).asGraph());
@@ -101,7 +117,9 @@ final class EncoderChecks {
             long resident = steps.stream()
                     .filter(step -> step.tier().startsWith("resident: "))
                     .count();
-            if (resident != 1 || launches > 2) {
+            boolean layers =
+                    steps.stream().anyMatch(step -> LAYERS.matcher(step.tier()).find());
+            if (resident != 1 || launches > 2 || layers != encoder.suitsLayers()) {
                 throw new AssertionError(encoder + " runs in " + steps);
             }
         }

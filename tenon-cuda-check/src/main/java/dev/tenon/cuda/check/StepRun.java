@@ -29,6 +29,7 @@ import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.lower.step.RegionForm;
 import dev.tenon.cuda.lower.step.StepRival;
+import dev.tenon.cuda.lower.step.WeightOrder;
 import dev.tenon.cuda.port.CapturedGraph;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.ExecutableGraph;
@@ -291,7 +292,7 @@ public final class StepRun {
         }
 
         @Override
-        public int transposedSlot(Value matrix) {
+        public int orderedSlot(Value matrix, WeightOrder order) {
             throw new IllegalArgumentException(matrix + " is no constant: operands here are inputs");
         }
 

@@ -27,16 +27,15 @@ import dev.tenon.cuda.dnn.DnnOperation;
 import dev.tenon.cuda.kernel.CopyKernel;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.StepKernels;
-import dev.tenon.cuda.kernel.Transposition;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.lower.convolution.GpuConvLowering;
 import dev.tenon.cuda.lower.matmul.GpuMatMulLowering;
 import dev.tenon.cuda.lower.resident.ResidentLowering;
-import dev.tenon.cuda.lower.resident.ResidentStep;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.StepRival;
+import dev.tenon.cuda.lower.step.WeightOrder;
 import dev.tenon.cuda.schedule.StepUse;
 import dev.tenon.cuda.store.Store;
 import dev.tenon.cuda.tuning.Rival;
@@ -61,14 +60,14 @@ final class GpuPlanner implements GpuLoweringContext {
     private static final class Place {
         final Placement placement;
         final @Nullable ConstantData data;
-        final boolean transposed;
+        final @Nullable WeightOrder order;
         boolean read;
 
-        Place(Placement placement, @Nullable ConstantData data, boolean transposed) {
+        Place(Placement placement, @Nullable ConstantData data, @Nullable WeightOrder order) {
             this.placement = placement;
             this.data = data;
-            this.transposed = transposed;
-            this.read = transposed;
+            this.order = order;
+            this.read = order != null;
         }
     }
 
@@ -81,7 +80,11 @@ final class GpuPlanner implements GpuLoweringContext {
     private final CompileOptions options;
     private final Slots slots;
     private final List<Place> places = new ArrayList<>();
-    private final Map<Value, Integer> transposedSlots = new HashMap<>();
+    /** Of matrices in another order. */
+    private final Map<Ordered, Integer> ordered = new HashMap<>();
+
+    private record Ordered(Value matrix, WeightOrder order) {}
+
     private final Node[] nodes;
     private final GpuStep[] steps;
     private final List<StepKernels> stepKernels = new ArrayList<>();
@@ -100,7 +103,7 @@ final class GpuPlanner implements GpuLoweringContext {
         this.libraryPlans = device.dnn().expected();
         for (int i = 0; i < slots.values().size(); i++) {
             ConstantData data = MemoryPlanner.shown(slots.values().get(i)).constant();
-            places.add(new Place(slots.placements().get(i), data, false));
+            places.add(new Place(slots.placements().get(i), data, null));
         }
         this.nodes = plan.work().toArray(Node[]::new);
         this.steps = new GpuStep[nodes.length];
@@ -139,9 +142,11 @@ final class GpuPlanner implements GpuLoweringContext {
                     && GpuMatMulLowering.mayWantTransposed(
                             product, node, device.context().device().architecture(), options.precision());
             for (int input = 0; input < node.inputs().size(); input++) {
-                if (MemoryPlanner.shown(node.input(input)).constant() instanceof ConstantData.Dense dense
+                boolean packed = resident.packs(i) && input == 1 && node.op() instanceof MatMul;
+                if (!packed
+                        && MemoryPlanner.shown(node.input(input)).constant() instanceof ConstantData.Dense dense
                         && dense.type().bytes() >= LEAST_BYTES_AHEAD) {
-                    all.add(new GpuWeights.Layout(dense, turned && input == 1));
+                    all.add(new GpuWeights.Layout(dense, turned && input == 1 ? new WeightOrder.Transposed() : null));
                 }
             }
         }
@@ -174,7 +179,7 @@ final class GpuPlanner implements GpuLoweringContext {
         stepKernels.add(ofInputs);
         StepKernels.Loaded loaded = StepKernels.load(device.modules(), stepKernels);
         if (!giveCode(loaded)) {
-            resident = ResidentLowering.none();
+            resident = resident.lesser();
             stepKernels.clear();
             return program(ahead);
         }
@@ -225,9 +230,7 @@ final class GpuPlanner implements GpuLoweringContext {
         Set<GpuWeights.Layout> all = new HashSet<>();
         for (Place place : places) {
             if (place.read && place.data != null) {
-                all.add(new GpuWeights.Layout(place.data, place.transposed)
-                        .place()
-                        .whole());
+                all.add(new GpuWeights.Layout(place.data, place.order).place().whole());
             }
         }
         return all;
@@ -235,19 +238,19 @@ final class GpuPlanner implements GpuLoweringContext {
 
     /** Of a constant that some step reads; 0 for all else. */
     private long address(Place place) {
-        return place.read && place.data != null ? resources.address(place.data, place.transposed) : 0;
+        return place.read && place.data != null ? resources.address(new GpuWeights.Layout(place.data, place.order)) : 0;
     }
 
     /**
      * Compiles and loads the kernels of all steps together; what nothing compiles here is made of kernels built ahead,
      * or becomes a step of the host.
      *
-     * @return whether all steps have code; false where steps are to be made anew, without resident launches
+     * @return whether all steps have code; false where steps are to be made anew, with lesser launches of several
      */
     private boolean giveCode(StepKernels.Loaded loaded) {
         for (lowering = 0; lowering < steps.length; lowering++) {
             String refused = bind(loaded, stepKernels.get(lowering), nodes[lowering]);
-            if (!refused.isEmpty() && steps[lowering] instanceof ResidentStep) {
+            if (!refused.isEmpty() && resident.launches(lowering)) {
                 return false;
             }
             if (!refused.isEmpty()) {
@@ -310,14 +313,15 @@ final class GpuPlanner implements GpuLoweringContext {
     }
 
     @Override
-    public int transposedSlot(Value matrix) {
-        return transposedSlots.computeIfAbsent(matrix, _ -> {
+    public int orderedSlot(Value matrix, WeightOrder order) {
+        return ordered.computeIfAbsent(new Ordered(matrix, order), _ -> {
             ConstantData data = matrix.constant();
             // what is saved of a plan is all that it needs, though another plan has it by now
-            if (data != null && (options.mode() == CompileMode.AOT || !resources.holds(data, true))) {
-                Transposition _ = new Transposition(kernels(), matrix.type()); // its code is loaded with the step's
+            if (data != null
+                    && (options.mode() == CompileMode.AOT || !resources.holds(new GpuWeights.Layout(data, order)))) {
+                order.note(kernels(), matrix.type()); // its code is loaded with the step's
             }
-            places.add(new Place(new Placement.Constant(), data, true));
+            places.add(new Place(new Placement.Constant(), data, order));
             return places.size() - 1;
         });
     }

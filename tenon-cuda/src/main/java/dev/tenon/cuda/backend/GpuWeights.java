@@ -13,6 +13,8 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.cuda.kernel.KernelModules;
 import dev.tenon.cuda.kernel.Transposition;
+import dev.tenon.cuda.lower.step.FragmentPacking;
+import dev.tenon.cuda.lower.step.WeightOrder;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
@@ -23,6 +25,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -44,28 +47,28 @@ final class GpuWeights implements Device.Constants {
     /** What kernels may expect of a constant's address. */
     private static final long ALIGNMENT = 256;
 
-    /** A constant as it lies in memory, or transposed. */
-    record Layout(ConstantData data, boolean transposed) {
+    /** A constant as it lies in memory, or in another order. */
+    record Layout(ConstantData data, @Nullable WeightOrder order) {
         // written out: plans look layouts up before the JVM has compiled the methods that records get
 
         @Override
         public boolean equals(@Nullable Object other) {
-            return other instanceof Layout layout && transposed == layout.transposed && data.equals(layout.data);
+            return other instanceof Layout layout && Objects.equals(order, layout.order) && data.equals(layout.data);
         }
 
         @Override
         public int hashCode() {
-            return 31 * data.hashCode() + Boolean.hashCode(transposed);
+            return 31 * data.hashCode() + Objects.hashCode(order);
         }
 
         /** Where it lies: in the table, say, of which a length wants some rows; else in memory of its own. */
         Place place() {
-            if (!transposed && data instanceof ConstantData.Dense dense) {
+            if (order == null && data instanceof ConstantData.Dense dense) {
                 long offset = dense.segment().address() - dense.whole().address();
                 long bytes = dense.whole().byteSize();
                 if (bytes > dense.segment().byteSize() && bytes <= MOST_WHOLE_BYTES && offset % ALIGNMENT == 0) {
                     TensorType type = TensorType.of(DType.U8, bytes);
-                    return new Place(new Layout(new ConstantData.Dense(type, dense.whole()), false), offset);
+                    return new Place(new Layout(new ConstantData.Dense(type, dense.whole()), null), offset);
                 }
             }
             return new Place(this, 0);
@@ -241,10 +244,34 @@ final class GpuWeights implements Device.Constants {
             stream = filling;
         }
         MemorySegment elements = layout.data().elements();
-        if (layout.transposed()) {
-            fillTransposed(layout.data().type(), elements, memory, filling);
-        } else {
-            filling.copyToDevice(elements, memory.buffer(), 0);
+        switch (layout.order()) {
+            case null -> filling.copyToDevice(elements, memory.buffer(), 0);
+            case WeightOrder.Transposed() -> fillTransposed(layout.data().type(), elements, memory, filling);
+            case WeightOrder.Fragments order -> fillFragments(layout.data().type(), order, elements, memory, filling);
+        }
+        filling.synchronize();
+    }
+
+    private void fillFragments(
+            TensorType type,
+            WeightOrder.Fragments order,
+            MemorySegment elements,
+            DeviceMemory memory,
+            GpuStream filling) {
+        FragmentPacking packing = new FragmentPacking(modules, type, order);
+        try (Arena arena = Arena.ofConfined();
+                DeviceMemory passage = DeviceMemory.allocate(
+                        context,
+                        ledger,
+                        packing.passageBytes(),
+                        MemoryLedger.Use.WORKSPACE,
+                        "packing constant " + type)) {
+            packing.enqueue(
+                    filling,
+                    new KernelArguments(arena),
+                    elements,
+                    passage.buffer(),
+                    memory.buffer().address());
             filling.synchronize();
         }
     }

@@ -4,7 +4,6 @@ import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Program;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.ClosedException;
-import dev.tenon.core.ir.ConstantData;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtAnswer;
@@ -75,13 +74,13 @@ final class ProgramResources implements AutoCloseable {
      *
      * @see GpuWeights#address
      */
-    long address(ConstantData data, boolean transposed) {
-        return weights.address(new GpuWeights.Layout(data, transposed), uploads);
+    long address(GpuWeights.Layout layout) {
+        return weights.address(layout, uploads);
     }
 
     /** Whether some plan of the model has uploaded a constant so already. */
-    boolean holds(ConstantData data, boolean transposed) {
-        return weights.holds(new GpuWeights.Layout(data, transposed));
+    boolean holds(GpuWeights.Layout layout) {
+        return weights.holds(layout);
     }
 
     /** What the programs of a model have in common. @see GpuWeights#lasting */

@@ -97,6 +97,29 @@ public final class AttentionCatalog {
                     .toList(),
             List.of(STRUCT, I32, I32, I32, I32, I32, I32, I32, POINTER));
 
+    /** Column tiles that a warp of {@link #LAYERS} takes at a time, and packs of a lane's part of a row. */
+    private static final List<Integer> LAYERS_TILES = List.of(1, 2, 3);
+
+    private static final List<Integer> LAYERS_PACKS = List.of(3, 6);
+
+    public static final KernelFile LAYERS = file(
+            "encoder/layers.cu",
+            List.of("layers"),
+            TENSOR_CORES.stream()
+                    .flatMap(dtype -> RESIDENT_SIZES.stream()
+                            .flatMap(size -> LAYERS_TILES.stream()
+                                    .flatMap(tiles -> LAYERS_PACKS.stream()
+                                            .map(packs -> new LayersForm(dtype, size, tiles, packs)))))
+                    .map(LayersForm::variant)
+                    .toList(),
+            List.of(STRUCT));
+
+    public static final KernelFile FRAGMENTS = file(
+            "encoder/fragments.cu",
+            List.of("fragments"),
+            TENSOR_CORES.stream().map(KernelVariant::of).toList(),
+            List.of(POINTER, POINTER, I32, I32, I32, I32, I32, I32, I32, I32, I32, I32));
+
     /** Operands, offsets, pages and slopes, sizes, rules, the fault word. */
     private static List<ParameterType> ragged(ParameterType real) {
         return together(
@@ -127,6 +150,22 @@ public final class AttentionCatalog {
         return KernelVariant.of(dtype).with("d" + head, "TENON_HEAD=" + head);
     }
 
+    /**
+     * A form of {@code layers}.
+     *
+     * @param head elements of a head, 32 or 64
+     * @param tiles column tiles that a warp takes at a time, 1 to 3
+     * @param packs of four elements, of a lane's part of a row, at most: 3 or 6
+     */
+    public record LayersForm(DType dtype, int head, int tiles, int packs) {
+        public KernelVariant variant() {
+            return KernelVariant.of(dtype)
+                    .with("d" + head + "_t" + tiles + "_p" + packs, "TENON_HEAD=" + head)
+                    .with("", "TENON_TILES=" + tiles)
+                    .with("", "TENON_PACKS=" + packs);
+        }
+    }
+
     static List<KernelFile> all() {
         return List.of(
                 ATTENTION,
@@ -138,7 +177,9 @@ public final class AttentionCatalog {
                 ATTENTION_RAGGED,
                 ATTENTION_MMA_RAGGED,
                 ATTENTION_DECODE_RAGGED,
-                RESIDENT);
+                RESIDENT,
+                LAYERS,
+                FRAGMENTS);
     }
 
     /** The size that a head is padded to in shared memory; 0 where it is larger than all. */

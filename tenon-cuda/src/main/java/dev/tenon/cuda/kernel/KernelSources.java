@@ -31,6 +31,8 @@ public final class KernelSources {
             "attention_tile.cuh",
             "resident.cuh",
             "resident_attention.cuh",
+            "layers.cuh",
+            "layers_attention.cuh",
             "mma_operand.cuh",
             "mma_tile.cuh",
             "copy_engine.cuh",

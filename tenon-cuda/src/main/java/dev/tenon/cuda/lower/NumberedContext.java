@@ -12,6 +12,7 @@ import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.lower.step.RegionForm;
+import dev.tenon.cuda.lower.step.WeightOrder;
 import dev.tenon.cuda.tuning.Rival;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +37,7 @@ record NumberedContext(GpuLoweringContext context, Map<Value, Integer> numbers) 
     }
 
     @Override
-    public int transposedSlot(Value matrix) {
+    public int orderedSlot(Value matrix, WeightOrder order) {
         throw new IllegalArgumentException(matrix + " is no constant within the step");
     }
 

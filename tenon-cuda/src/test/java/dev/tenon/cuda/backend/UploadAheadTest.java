@@ -30,7 +30,7 @@ class UploadAheadTest {
         return new GpuWeights.Layout(
                 new ConstantData.Dense(
                         TensorType.of(DType.U8, bytes), Arena.ofAuto().allocate(bytes)),
-                false);
+                null);
     }
 
     @AfterEach

@@ -112,7 +112,8 @@ class KernelCatalogTest {
                     "ResizeAxes",
                     "ResizeWalk",
                     "Recurrence",
-                    "Phases" -> ParameterType.STRUCT;
+                    "Phases",
+                    "Encoder" -> ParameterType.STRUCT;
             case "A" -> ParameterType.COMPUTE;
             default -> throw new AssertionError("the catalog knows no parameter like \"" + parameter + "\"");
         };

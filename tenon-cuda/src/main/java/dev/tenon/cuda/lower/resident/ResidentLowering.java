@@ -17,14 +17,17 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses which steps of a plan run in resident launches: those that are done sooner that way by a model of time.
- * {@code TENON_RESIDENT=0} forbids it. Made for one plan; immutable.
+ * {@code TENON_RESIDENT=0} forbids it, and {@code TENON_LAYERS=0} the form for layers of encoders. Made for one plan;
+ * immutable.
  */
 public final class ResidentLowering {
     private static final boolean ON = Switches.on("TENON_RESIDENT", true);
+    private static final boolean LAYERS = Switches.on("TENON_LAYERS", true);
 
     /**
      * Of a step of its own within a recorded plan, in microseconds: measured on an H200 with small operands. Products
@@ -45,47 +48,134 @@ public final class ResidentLowering {
      */
     private static final long MOST_ROWS = 512;
 
-    private record Choice(ResidentSegment segment, ResidentPlan plan) {}
+    /** Which forms may be taken; each one includes those behind it. */
+    private enum Forms {
+        LAYERS,
+        PHASES,
+        NONE
+    }
+
+    /**
+     * A form of a segment.
+     *
+     * @param microseconds that it takes by the model
+     * @param packs whether it reads weights packed
+     * @param refused why another form was passed over, or nothing
+     */
+    private record Choice(
+            ResidentSegment segment,
+            double microseconds,
+            boolean packs,
+            Function<GpuLoweringContext, GpuStep> make,
+            List<String> refused) {}
 
     private final Map<Integer, Choice> choices = new HashMap<>();
-    private final Map<Integer, String> reasons = new HashMap<>();
+    private final Map<Integer, List<String>> reasons = new HashMap<>();
+    private final Plan plan;
+    private final DeviceProperties device;
+    private final Precision precision;
+    private final Forms forms;
 
-    private ResidentLowering() {}
-
-    /** One that takes nothing. */
-    public static ResidentLowering none() {
-        return new ResidentLowering();
+    private ResidentLowering(Plan plan, DeviceProperties device, Precision precision, Forms forms) {
+        this.plan = plan;
+        this.device = device;
+        this.precision = precision;
+        this.forms = forms;
+        if (forms != Forms.NONE && concerns()) {
+            new ResidentSegments(plan).all().forEach(this::choose);
+        }
     }
 
     /** The choice for a plan on a device. */
     public static ResidentLowering of(Plan plan, DeviceProperties device, Precision precision) {
-        ResidentLowering lowering = new ResidentLowering();
-        if (!lowering.concerns(plan)) {
-            return lowering;
-        }
-        for (ResidentSegment segment : new ResidentSegments(plan).all()) {
-            String reason = reason(segment, device, precision);
-            ResidentPlan fitting = reason.isEmpty() ? ResidentPlan.of(segment, device) : null;
-            if (fitting != null && fitting.microseconds() >= apart(segment)) {
-                reason = "resident: " + Math.round(fitting.microseconds()) + " us by the model, steps of their own "
-                        + Math.round(apart(segment));
-                fitting = null;
+        return new ResidentLowering(plan, device, precision, Forms.LAYERS);
+    }
+
+    /** The choice where one of this one's launches has no code: without the form for layers, then without any. */
+    public ResidentLowering lesser() {
+        boolean packs = choices.values().stream().anyMatch(Choice::packs);
+        return new ResidentLowering(plan, device, precision, packs ? Forms.PHASES : Forms.NONE);
+    }
+
+    private void choose(ResidentSegment segment) {
+        String reason = reason(segment);
+        List<String> refused = reason.isEmpty() ? new ArrayList<>() : List.of(reason);
+        Choice best = reason.isEmpty() ? best(segment, refused) : null;
+        for (int member : segment.members()) {
+            if (best == null) {
+                reasons.put(member, refused);
+            } else {
+                choices.put(member, best);
             }
-            for (int member : segment.members()) {
-                if (fitting == null) {
-                    lowering.reasons.put(member, reason);
-                } else {
-                    lowering.choices.put(member, new Choice(segment, fitting));
-                }
+        }
+    }
+
+    /** The form that is done soonest, or null where steps of their own are; adds why others are not taken. */
+    private @Nullable Choice best(ResidentSegment segment, List<String> refused) {
+        double apart = apart(segment);
+        Choice best = null;
+        for (Choice choice : List.of(layers(segment), phases(segment))) {
+            if (!choice.refused.isEmpty()) {
+                refused.addAll(choice.refused);
+            } else if (choice.microseconds >= apart) {
+                refused.add((choice.packs ? "resident layers: " : "resident: ") + Math.round(choice.microseconds)
+                        + " us by the model, steps of their own " + Math.round(apart));
+            } else if (best == null || choice.microseconds < best.microseconds) {
+                best = choice;
             }
         }
-        return lowering;
+        return best == null ? null : new Choice(segment, best.microseconds, best.packs, best.make, refused);
+    }
+
+    private Choice layers(ResidentSegment segment) {
+        EncoderLayers encoder = forms == Forms.LAYERS && LAYERS ? EncoderLayers.of(segment) : null;
+        String refusal = !LAYERS
+                ? "TENON_LAYERS is 0"
+                : encoder == null
+                        ? "these are no layers of an encoder"
+                        : LayersPlan.refusal(encoder, segment.dtype(), device);
+        if (encoder == null || !refusal.isEmpty()) {
+            return refused(segment, "resident layers: " + refusal);
+        }
+        LayersPlan fitting = LayersPlan.of(encoder, segment.dtype());
+        int steps = segment.members().size();
+        return new Choice(
+                segment,
+                fitting.microseconds(),
+                true,
+                context -> LayersStep.of(encoder, fitting, steps, context),
+                List.of());
+    }
+
+    private Choice phases(ResidentSegment segment) {
+        String refusal = ResidentPlan.refusal(segment, device);
+        if (!refusal.isEmpty()) {
+            return refused(segment, "resident: " + refusal);
+        }
+        ResidentPlan fitting = ResidentPlan.of(segment, device);
+        return new Choice(
+                segment,
+                fitting.microseconds(),
+                false,
+                context -> ResidentStep.of(segment, fitting, context),
+                List.of());
+    }
+
+    private static Choice refused(ResidentSegment segment, String reason) {
+        return new Choice(
+                segment,
+                Double.POSITIVE_INFINITY,
+                false,
+                _ -> {
+                    throw new IllegalStateException(reason);
+                },
+                List.of(reason));
     }
 
     /** Whether a plan has a product of few rows; the others get their reason. */
-    private boolean concerns(Plan plan) {
+    private boolean concerns() {
         List<Node> work = plan.work();
-        Map<Integer, String> large = new HashMap<>();
+        Map<Integer, List<String>> large = new HashMap<>();
         for (int i = 0; i < work.size(); i++) {
             if (work.get(i).op() instanceof MatMul product && !product.transposeA()) {
                 Shape a = work.get(i).input(0).shape();
@@ -93,22 +183,21 @@ public final class ResidentLowering {
                 if (rows <= MOST_ROWS) {
                     return true;
                 }
-                large.put(i, "resident: " + rows + " rows, at most " + MOST_ROWS);
+                large.put(i, List.of("resident: " + rows + " rows, at most " + MOST_ROWS));
             }
         }
         reasons.putAll(large);
         return false;
     }
 
-    private static String reason(ResidentSegment segment, DeviceProperties device, Precision precision) {
+    private String reason(ResidentSegment segment) {
         if (!ON) {
             return "resident: TENON_RESIDENT is 0";
         }
         if (segment.dtype() == DType.F32 && precision != Precision.FAST) {
             return "resident: f32 products may not run in TF32";
         }
-        String refusal = ResidentPlan.refusal(segment, device);
-        return refusal.isEmpty() ? "" : "resident: " + refusal;
+        return "";
     }
 
     private static double apart(ResidentSegment segment) {
@@ -132,7 +221,7 @@ public final class ResidentLowering {
         }
         int position = choice.segment.position();
         return index == position
-                ? ResidentStep.of(choice.segment, choice.plan, context)
+                ? new Explained(choice.make.apply(context), choice.refused)
                 : new ResidentPart(position + 1);
     }
 
@@ -150,14 +239,26 @@ public final class ResidentLowering {
         return choice == null ? Set.of() : choice.segment.inside();
     }
 
+    /** Whether a node's step reads its matrix packed. */
+    public boolean packs(int index) {
+        Choice choice = choices.get(index);
+        return choice != null && choice.packs;
+    }
+
+    /** Whether the step at an index is a launch for several nodes. */
+    public boolean launches(int index) {
+        Choice choice = choices.get(index);
+        return choice != null && choice.segment.position() == index;
+    }
+
     /** A step with the reason why it is not part of a resident launch, where there is one. */
     public GpuStep explained(int index, GpuStep step) {
-        String reason = reasons.get(index);
+        List<String> reason = reasons.get(index);
         return reason == null ? step : new Explained(step, reason);
     }
 
-    /** A step behind a reason. */
-    private record Explained(GpuStep step, String reason) implements GpuStep {
+    /** A step behind reasons. */
+    private record Explained(GpuStep step, List<String> why) implements GpuStep {
         @Override
         public void enqueue(GpuFrame frame) {
             step.enqueue(frame);
@@ -170,7 +271,7 @@ public final class ResidentLowering {
 
         @Override
         public List<String> passedOver() {
-            List<String> all = new ArrayList<>(List.of(reason));
+            List<String> all = new ArrayList<>(why);
             all.addAll(step.passedOver());
             return all;
         }

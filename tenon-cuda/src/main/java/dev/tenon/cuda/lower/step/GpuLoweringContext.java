@@ -33,7 +33,16 @@ public interface GpuLoweringContext {
      *
      * @param matrix dense, of rank 2 and whole bytes an element
      */
-    int transposedSlot(Value matrix);
+    default int transposedSlot(Value matrix) {
+        return orderedSlot(matrix, new WeightOrder.Transposed());
+    }
+
+    /**
+     * The same in another order than rows and columns exchanged.
+     *
+     * @param matrix dense, of rank 2, of f16, bf16 or f32
+     */
+    int orderedSlot(Value matrix, WeightOrder order);
 
     /** The kernels; those of a step are compiled and loaded while it is made, never while it runs. */
     Kernels kernels();

@@ -126,7 +126,7 @@ public record StepRival(
         }
 
         @Override
-        public int transposedSlot(Value matrix) {
+        public int orderedSlot(Value matrix, WeightOrder order) {
             throw new IllegalStateException("a rival has slots of its own");
         }
 

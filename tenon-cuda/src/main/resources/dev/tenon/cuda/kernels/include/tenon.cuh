@@ -128,6 +128,13 @@ __device__ __forceinline__ uint4 load_streaming(const uint4* p) {
     return r;
 }
 
+// The same of what no kernel writes while this one runs, in a load that is meant to be on its way for long.
+__device__ __forceinline__ uint4 load_ahead(const uint4* p) {
+    uint4 r;
+    asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "l"(p));
+    return r;
+}
+
 __device__ __forceinline__ void store_streaming(uint4* p, uint4 v) {
     asm volatile("st.global.cs.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }

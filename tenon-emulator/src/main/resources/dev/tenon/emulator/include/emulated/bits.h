@@ -163,6 +163,7 @@ template <typename T>
 TENON_DEVICE void __stwt(T* p, T v) { *p = v; }
 
 TENON_DEVICE uint4 load_streaming(const uint4* p) { return *p; }
+TENON_DEVICE uint4 load_ahead(const uint4* p) { return *p; }
 TENON_DEVICE void store_streaming(uint4* p, uint4 v) { *p = v; }
 
 TENON_DEVICE size_t __cvta_generic_to_shared(const void* p) { return reinterpret_cast<size_t>(p); }

@@ -1,0 +1,449 @@
+// The layers of a small transformer encoder in one launch: products on tensor cores with bias and activation, attention, residuals and layer norms behind
+// them (formulas in core's MatMul, PlainAttention and LayerNorm). Sums in f32; f32 operands in TF32.
+//
+// A tile is 16 rows. A sequence fills whole tiles, or is the only one.
+//
+// Launch: 256 threads; 16 blocks a tile, all resident at once, cooperative. Dynamic shared memory and layouts in layers.cuh, offsets by LayersPlan.java.
+// Variants: TENON_T one of float, f16, bf16; TENON_HEAD 32 or 64, the elements of a head; TENON_TILES; TENON_PACKS; from sm_80 on.
+#include "layers_attention.cuh"
+
+#if __CUDA_ARCH__ >= 800 || TENON_EMULATED
+#ifdef TENON_STAMPS
+__device__ i64 stamps[MOST_LAYERS][16];
+#define STAMP(layer, i) if (blockIdx.x == 0 && threadIdx.x == 0) stamps[layer][i] = clock64()
+#else
+#define STAMP(layer, i)
+#endif
+
+__device__ __forceinline__ int heads_of(const Encoder& e, int rank) { return e.heads > rank ? (e.heads - rank - 1) / BLOCKS + 1 : 0; }
+
+// Behind it every word that blocks hand to one another is NOT_YET or there.
+__device__ __forceinline__ void meet_all(const Encoder& e) {
+    if (threadIdx.x % 32 == 0) wait_until(e.counters, gridDim.x);
+    __syncwarp();
+}
+
+// Sums of a head's columns become queries, keys and values; those that others need go out.
+__device__ __forceinline__ void finish_heads(const Encoder& e, const Place& place, const float* cells, const T* bias, T* own, T* handed) {
+#pragma unroll 1
+    for (int i = threadIdx.x; i < 3 * HEAD * TILE / 4; i += MEMBERS) {
+        int row = i % 32 / 2, column = i / 32 * COLUMNS + i % 2 * 4, part = column / HEAD, within = column % HEAD;
+        float v[4];
+        add_parts<4>(v, cells, CREW / GROUPS, i);
+        Pack<T, 4> add = load_pack<T, 4>(bias, column / 4);
+#pragma unroll
+        for (int c = 0; c < 4; c++) v[c] = row < place.rows ? v[c] + to_compute(add.at[c]) : 0.0f;
+        auto words = pack_four(v, T());
+        if (handed != nullptr && part > 0) {
+            if (row < place.rows) store_handed(reinterpret_cast<decltype(words)*>(handed + ((part - 1) * static_cast<i64>(e.rows) + place.first + row) * HEAD + within), words);
+        } else {
+            *reinterpret_cast<decltype(words)*>(own + (part * TILE + row) * WIDE_HEAD + within) = words;
+        }
+    }
+}
+
+// Sums become what the second product of the feed-forward reads.
+__device__ __forceinline__ void finish_up(const Layer& layer, const Encoder& e, const Place& place, const float* cells, const T* bias, T* middle) {
+    int share = e.inner / BLOCKS, fn = layer.fn;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < share * TILE / 4; i += MEMBERS) {
+        int row = i % 32 / 2, column = i / 32 * COLUMNS + i % 2 * 4;
+        float v[4];
+        add_parts<4>(v, cells, CREW / GROUPS, i);
+        Pack<T, 4> add = load_pack<T, 4>(bias, column / 4);
+#pragma unroll
+        for (int c = 0; c < 4; c++) v[c] += to_compute(add.at[c]);
+        if (fn == FN_GELU) {
+#pragma unroll
+            for (int c = 0; c < 4; c++) v[c] = ShortFn<T, FN_GELU>::of(v[c], 0, 0);
+        } else if (fn != 0) {
+#pragma unroll 1
+            for (int c = 0; c < 4; c++) v[c] = unary_fn_call(fn, v[c], layer.alpha, 0.0f);
+        }
+        if (row < place.rows) hand_on<4>(middle + static_cast<i64>(place.first + row) * e.inner + place.rank * share + column, v);
+    }
+}
+
+// Sums, bias and residual become what the next norm reads.
+__device__ __forceinline__ void finish_sums(const Encoder& e, const Place& place, const float* cells, int splits, const T* bias, T* to) {
+#pragma unroll 1
+    for (int i = threadIdx.x; i < place.share * TILE / 2; i += MEMBERS) {
+        int row = i % 64 / 4, column = i / 64 * COLUMNS + i % 4 * 2;
+        float v[2];
+        add_parts<2>(v, cells, splits, i);
+        Pack<T, 2> add = load_pack<T, 2>(bias, column / 2);
+        float2 residual = *reinterpret_cast<const float2*>(place.kept + row * place.share + column);
+        v[0] += to_compute(add.at[0]) + residual.x;
+        v[1] += to_compute(add.at[1]) + residual.y;
+        if (row >= place.rows) continue;
+        T* at = to + static_cast<i64>(place.first + row) * e.hidden + place.rank * place.share + column;
+        auto words = pack_two(v, T());
+        store_handed(reinterpret_cast<decltype(words)*>(at), words);
+    }
+}
+
+// What makes a norm; scale is null where rows are taken as they are.
+struct Norm {
+    const T *x, *scale, *shift;
+    float epsilon;
+    bool waits;  // x is what blocks hand to one another
+    void* y;     // the result of this launch, or null
+};
+
+// The norms of a tile's rows, to shared memory; two rows a warp. The block's own columns are kept.
+__device__ __forceinline__ void norm_tile(const Encoder& e, const Place& place, const Norm& norm) {
+    typedef typename Access<T>::type Words;
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, packs = e.hidden / FOUR;
+    const Words* from = reinterpret_cast<const Words*>(norm.x + static_cast<i64>(place.first + warp) * e.hidden) + lane;
+    bool there[2] = {warp < place.rows, warp + CREW < place.rows};
+    Words own[2][NORM_PACKS];
+    bool missing;
+#pragma unroll 1
+    do {
+        missing = false;
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+#pragma unroll
+            for (int c = 0; c < NORM_PACKS; c++) {
+                if (32 * c >= packs) break;
+                own[r][c] = {};
+                if (there[r] && lane + 32 * c < packs) own[r][c] = load_handed(from + r * CREW * packs + 32 * c);
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+#pragma unroll
+            for (int c = 0; c < NORM_PACKS; c++) {
+                if (32 * c >= packs) break;
+                missing |= is_missing(own[r][c]);
+            }
+        }
+        missing &= norm.waits;
+        if (missing) look_again();
+    } while (missing);
+    __syncwarp();
+    float mean[2] = {}, by[2] = {1, 1};
+    if (norm.scale != nullptr) {
+        float share = fast_reciprocal(static_cast<float>(e.hidden)), squares[2] = {};
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+#pragma unroll
+            for (int c = 0; c < NORM_PACKS; c++) {
+                if (32 * c >= packs) break;
+                Pack<T, FOUR> pack = *reinterpret_cast<Pack<T, FOUR>*>(&own[r][c]);
+#pragma unroll
+                for (int i = 0; i < FOUR; i++) mean[r] += to_compute(pack.at[i]);
+            }
+        }
+#pragma unroll
+        for (int apart = 16; apart > 0; apart /= 2) {
+#pragma unroll
+            for (int r = 0; r < 2; r++) mean[r] += __shfl_xor_sync(0xffffffffu, mean[r], apart);
+        }
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            mean[r] *= share;
+#pragma unroll
+            for (int c = 0; c < NORM_PACKS; c++) {
+                if (32 * c >= packs) break;
+                Pack<T, FOUR> pack = *reinterpret_cast<Pack<T, FOUR>*>(&own[r][c]);
+#pragma unroll
+                for (int i = 0; i < FOUR; i++) {
+                    float off = lane + 32 * c < packs ? to_compute(pack.at[i]) - mean[r] : 0.0f;
+                    squares[r] = fmaf(off, off, squares[r]);
+                }
+            }
+        }
+#pragma unroll
+        for (int apart = 16; apart > 0; apart /= 2) {
+#pragma unroll
+            for (int r = 0; r < 2; r++) squares[r] += __shfl_xor_sync(0xffffffffu, squares[r], apart);
+        }
+#pragma unroll
+        for (int r = 0; r < 2; r++) by[r] = fast_reciprocal(sqrtf(squares[r] * share + norm.epsilon));
+    }
+    int wide = wide_row(e.hidden), begin = place.rank * place.share;
+#pragma unroll
+    for (int c = 0; c < NORM_PACKS; c++) {
+        if (32 * c >= packs) break;
+        int at = lane + 32 * c, column = at * FOUR;
+        if (at >= packs) continue;
+        Pack<T, FOUR> factors = {}, addends = {};
+        if (norm.scale != nullptr) {
+            factors = load_pack<T, FOUR>(norm.scale, at);
+            addends = load_pack<T, FOUR>(norm.shift, at);
+        }
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            int row = warp + r * CREW;
+            Pack<T, FOUR> pack = *reinterpret_cast<Pack<T, FOUR>*>(&own[r][c]);
+            float v[FOUR];
+#pragma unroll
+            for (int i = 0; i < FOUR; i++) {
+                v[i] = to_compute(pack.at[i]);
+                if (norm.scale != nullptr) v[i] = fmaf((v[i] - mean[r]) * by[r], to_compute(factors.at[i]), to_compute(addends.at[i]));
+                if (!there[r]) v[i] = 0;
+            }
+            Words words = pack_four(v, T());
+            if (norm.y != nullptr) {
+                if (row != place.rank || !there[r]) continue;
+                i64 to = static_cast<i64>(place.first + row) * e.hidden;
+                if (e.wide) {
+                    *reinterpret_cast<float4*>(static_cast<float*>(norm.y) + to + column) = make_float4(v[0], v[1], v[2], v[3]);
+                } else {
+                    *reinterpret_cast<Words*>(static_cast<T*>(norm.y) + to + column) = words;
+                }
+                continue;
+            }
+            *reinterpret_cast<Words*>(place.row_tile + row * wide + column) = as_operands(words, T());
+            if (column >= begin && column < begin + place.share) {
+                *reinterpret_cast<float4*>(place.kept + row * place.share + column - begin) = make_float4(v[0], v[1], v[2], v[3]);
+            }
+        }
+    }
+}
+
+// What a block needs of a layer beside weights, to its place in shared memory.
+struct Vectors {
+    const T *out_bias, *down_bias, *first_scale, *first_shift, *second_scale, *second_shift, *up_bias, *qkv_bias;
+
+    __device__ __forceinline__ Vectors(const Encoder& e, const T* base) {
+        out_bias = base;
+        down_bias = out_bias + e.hidden / BLOCKS;
+        first_scale = down_bias + e.hidden / BLOCKS;
+        first_shift = first_scale + e.hidden;
+        second_scale = first_shift + e.hidden;
+        second_shift = second_scale + e.hidden;
+        up_bias = second_shift + e.hidden;
+        qkv_bias = up_bias + e.inner / BLOCKS;  // of heads one behind the other, three parts each
+    }
+};
+
+// Which of these a thread fetches: some pieces of 16 bytes, each from an address of Layer and an offset. Worked out once.
+struct Pieces {
+    static constexpr int MOST = NORM_PACKS == 3 ? 2 : 4;
+    int from[MOST], offset[MOST];  // which address of Layer, or -1; elements from there on
+
+    __device__ __forceinline__ Pieces(const Encoder& e, const Place& place, int heads) {
+        int share = place.share / V, hidden = e.hidden / V, up = e.inner / BLOCKS / V;
+#pragma unroll
+        for (int p = 0; p < MOST; p++) {
+            int at = static_cast<int>(threadIdx.x) + p * MEMBERS;
+            from[p] = -1;
+            offset[p] = 0;
+            if (at < 2 * share) {
+                from[p] = at < share ? 5 : 7;
+                offset[p] = at % share * V + place.rank * place.share;
+            } else if ((at -= 2 * share) < 4 * hidden) {
+                from[p] = 8 + at / hidden;
+                offset[p] = at % hidden * V;
+            } else if ((at -= 4 * hidden) < up) {
+                from[p] = 6;
+                offset[p] = place.rank * (e.inner / BLOCKS) + at * V;
+            } else if ((at = (at - up) * V) < 3 * HEAD * heads) {
+                from[p] = 4;
+                offset[p] = at / HEAD % 3 * e.hidden + (place.rank + at / (3 * HEAD) * BLOCKS) * HEAD + at % HEAD;
+            }
+        }
+    }
+
+    __device__ __forceinline__ void fetch(const Layer& layer, T* to) const {
+#pragma unroll
+        for (int p = 0; p < MOST; p++) {
+            if (from[p] >= 0) copy_async_16(to + (threadIdx.x + p * MEMBERS) * V, reinterpret_cast<const T* const*>(&layer)[from[p]] + offset[p]);
+        }
+        copy_async_commit();
+    }
+};
+
+// Where a tile's masks of a head begin.
+__device__ __forceinline__ const T* first_mask(const Layer& layer, const Encoder& e, int batch, int head) {
+    int dims = layer.mask_dims, row = dims & 8 ? e.keys : 1;
+    i64 matrix = dims & 4 ? static_cast<i64>(row) * e.keys : row, whole = dims & 2 ? matrix * e.heads : matrix;
+    return layer.mask == nullptr ? nullptr : layer.mask + (dims & 1 ? batch * whole : 0) + (dims & 2 ? head * matrix : 0);
+}
+
+// The masks of a tile's queries, `line` keys of each, or of all alike; -inf past the last key.
+__device__ __forceinline__ void load_masks(float* to, const T* from, int dims, int keys, int line, int first) {
+    int queries = dims & 4 ? TILE : 1, row = dims & 8 ? keys : 1;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < queries * line; i += MEMBERS) {
+        int key = i % line, query = first + i / line;
+        if (query >= keys) query = keys - 1;
+        float v = -TENON_INFINITY;
+        if (key < keys) v = from == nullptr ? 0.0f : to_compute(from[(dims & 4 ? query * row : 0) + (dims & 8 ? key : 0)]);
+        to[i] = v;
+    }
+}
+
+// Where the words of a layer lie.
+struct Words {
+    T *mixed, *first, *middle, *second, *handed;
+
+    __device__ __forceinline__ Words(const Encoder& e, int layer) {
+        i64 rows = e.rows, all = rows * (3 * e.hidden + e.inner + (e.keys > TILE ? 2 * e.hidden : 0));
+        mixed = e.words + layer * all;
+        first = mixed + rows * e.hidden;
+        middle = first + rows * e.hidden;
+        second = middle + rows * e.inner;
+        handed = second + rows * e.hidden;
+    }
+};
+
+__device__ __forceinline__ void clear_columns(T* to, i64 stride, int columns, int rows) {
+    int packs = columns / V;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < rows * packs; i += MEMBERS) {
+        *reinterpret_cast<uint4*>(to + i / packs * stride + i % packs * V) = make_uint4(NOT_YET, NOT_YET, NOT_YET, NOT_YET);
+    }
+}
+
+// Every word that a block hands to others is NOT_YET behind the meeting at the counter.
+__device__ __forceinline__ void clear_words(const Encoder& e, const Place& place, int heads) {
+#pragma unroll 1
+    for (int layer = 0; layer < e.layers; layer++) {
+        Words words(e, layer);
+        i64 row = place.first;
+        int up = e.inner / BLOCKS;
+        clear_columns(words.first + row * e.hidden + place.rank * place.share, e.hidden, place.share, place.rows);
+        clear_columns(words.second + row * e.hidden + place.rank * place.share, e.hidden, place.share, place.rows);
+        clear_columns(words.middle + row * e.inner + place.rank * up, e.inner, up, place.rows);
+        for (int i = 0; i < heads; i++) {
+            int head = place.rank + i * BLOCKS;
+            clear_columns(words.mixed + row * e.hidden + head * HEAD, e.hidden, HEAD, place.rows);
+            if (e.keys <= TILE) continue;
+            for (int part = 0; part < 2; part++) clear_columns(words.handed + ((head * 2 + part) * static_cast<i64>(e.rows) + row) * HEAD, HEAD, HEAD, place.rows);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) announce(e.counters);
+}
+
+__device__ __forceinline__ Segment segment_of(const T* weights, const Cut& cut, int groups, int item) {
+    int full = cut.batches * cut.rounds, pieces = cut.chunks * NARROW, warps = groups * cut.splits;
+    Segment s;
+    s.from = weights + static_cast<i64>(item) * warps * full * pieces * PIECE;
+    s.full = static_cast<u16>(full);
+    s.empty = static_cast<u16>(full % 2);
+    s.pieces = static_cast<u16>(pieces);
+    s.warps = static_cast<u16>(warps);
+    return s;
+}
+
+// Says for all layers what a block reads one behind the other.
+__device__ __forceinline__ void list_segments(const Encoder& e, const Place& place, int heads, Segment* segments) {
+    int each = heads + 3;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < each * e.layers; i += MEMBERS) {
+        int at = i % each;
+        const Layer& l = e.at[i / each];
+        segments[i] = at < heads        ? segment_of(l.qkv, e.qkv, GROUPS, place.rank + at * BLOCKS)
+                      : at == heads     ? segment_of(l.out, e.out, 1, place.rank)
+                      : at == heads + 1 ? segment_of(l.up, e.up, GROUPS, place.rank)
+                                        : segment_of(l.down, e.down, 1, place.rank);
+    }
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(MEMBERS, 1) TENON_NAME(layers)(Encoder const __grid_constant__ e) {
+#if __CUDA_ARCH__ >= 800 || TENON_EMULATED
+    TENON_DYNAMIC_SHARED(u8, dynamic);
+    T* own = reinterpret_cast<T*>(dynamic + e.own);
+    float* cells = reinterpret_cast<float*>(dynamic + e.cells);
+    float* sums = reinterpret_cast<float*>(dynamic + e.sums);  // cells of the products of words: others may still read these
+    float* masks = reinterpret_cast<float*>(dynamic + e.masks);
+    Layer* layers = reinterpret_cast<Layer*>(dynamic + e.layers_at);
+    Segment* segments = reinterpret_cast<Segment*>(dynamic + e.segments);
+    int heads = heads_of(e, Place(e, dynamic).rank);
+    list_segments(e, Place(e, dynamic), heads, segments);
+    constexpr int WORDS = sizeof(Layer) / 16;
+    for (int i = threadIdx.x; i < e.layers * WORDS; i += MEMBERS) reinterpret_cast<uint4*>(layers)[i] = reinterpret_cast<const uint4*>(e.at)[i];
+    __syncthreads();
+    Weights weights;
+    weights.stream.start(segments, e.layers * (heads + 3));
+    weights.refill();
+    Pieces pieces(e, Place(e, dynamic), heads);
+    pieces.fetch(layers[0], reinterpret_cast<T*>(dynamic + e.vectors));
+    await_predecessor();
+    clear_words(e, Place(e, dynamic), heads);
+    norm_tile(e, Place(e, dynamic), {e.x, e.before_scale, e.before_shift, e.before_epsilon, false, nullptr});
+    copy_async_wait<0>();
+    __syncthreads();
+    const T* shown = nullptr;  // the masks that are there
+    bool masked = false;
+    auto laid = [&] {
+        int lane = opaque(threadIdx.x) % 32, wide = wide_row(e.hidden);
+        return Laid{reinterpret_cast<const T*>(dynamic) + lane / 4 * wide + lane % 4 * V, wide};
+    };
+    // What is easy to work out is worked out anew in each part of a layer: registers are for weights.
+    auto place = [&] { return Place(e, dynamic); };
+    auto words = [&](int layer) { return Words(e, opaque(layer)); };
+    auto beside = [&](int layer) { return Vectors(e, reinterpret_cast<const T*>(dynamic + e.vectors) + opaque(layer) % 2 * e.each_vectors); };
+#pragma unroll 1
+    for (int number = 0; number < e.layers; number++) {
+        const Layer& layer = layers[number];
+        STAMP(number, 0);
+        if (number < e.layers - 1) pieces.fetch(layers[number + 1], reinterpret_cast<T*>(dynamic + e.vectors) + (number + 1) % 2 * e.each_vectors);
+        STAMP(number, 1);
+#pragma unroll 1
+        for (int i = 0; i < heads; i++) {
+            multiply_rows(laid(), e.qkv, GROUPS, cells, weights);
+            STAMP(number, 2);
+            __syncthreads();
+            int head = place().rank + i * BLOCKS, start = place().first / e.keys;  // the tile's sequence
+            int line = (e.keys + KEYS - 1) / KEYS * KEYS;                          // masks of a query
+            T* handed = e.keys > TILE ? words(number).handed + static_cast<i64>(head) * 2 * e.rows * HEAD : nullptr;
+            finish_heads(e, place(), cells, beside(number).qkv_bias + i * 3 * HEAD, own, handed);
+            const T* mask = first_mask(layer, e, start, head);
+            if (!masked || mask != shown) load_masks(masks, mask, layer.mask_dims, e.keys, line, place().first - start * e.keys);
+            masked = true;
+            shown = mask;
+            __syncthreads();
+            if (number == 0) meet_all(e);
+            STAMP(number, 3);
+            int lane = opaque(threadIdx.x) % 32;
+            Tile tile = {own, masks, handed == nullptr ? nullptr : handed + static_cast<i64>(start) * e.keys * HEAD, static_cast<i64>(e.rows) * HEAD,
+                         words(number).mixed + static_cast<i64>(place().first) * e.hidden + head * HEAD, e.hidden, place().rows, e.keys, layer.mask_dims & 4 ? line : 0,
+                         (layer.mask_dims & 16) != 0, layer.factor, lane / 4, lane % 4};
+            attend_tile(tile, cells);
+            weights.refill();
+            if (heads > 1) __syncthreads();
+        }
+        if (number == 0 && heads == 0) meet_all(e);
+        STAMP(number, 4);
+        multiply_rows(Handed(words(number).mixed, e.hidden, place()), e.out, 1, sums, weights);
+        STAMP(number, 5);
+        __syncthreads();
+        finish_sums(e, place(), sums, e.out.splits, beside(number).out_bias, words(number).first);
+        weights.refill();
+        __syncthreads();
+        STAMP(number, 6);
+        norm_tile(e, place(), {words(number).first, beside(number).first_scale, beside(number).first_shift, layer.first_epsilon, true, nullptr});
+        __syncthreads();
+        STAMP(number, 7);
+        multiply_rows(laid(), e.up, GROUPS, cells, weights);
+        STAMP(number, 8);
+        __syncthreads();
+        finish_up(layer, e, place(), cells, beside(number).up_bias, words(number).middle);
+        weights.refill();
+        STAMP(number, 9);
+        multiply_rows(Handed(words(number).middle, e.inner, place()), e.down, 1, sums, weights);
+        STAMP(number, 10);
+        __syncthreads();
+        finish_sums(e, place(), sums, e.down.splits, beside(number).down_bias, words(number).second);
+        weights.refill();
+        __syncthreads();
+        STAMP(number, 11);
+        void* y = number == e.layers - 1 ? e.y : nullptr;
+        norm_tile(e, place(), {words(number).second, beside(number).second_scale, beside(number).second_shift, layer.second_epsilon, true, y});
+        copy_async_wait<0>();
+        __syncthreads();
+        STAMP(number, 12);
+    }
+    if (threadIdx.x == 0 && atomicAdd(e.counters + 1, 1u) == gridDim.x - 1) {  // the last block leaves them as they were
+        e.counters[0] = 0;
+        e.counters[1] = 0;
+    }
+#endif
+}
+TENON_ENTRY(layers)

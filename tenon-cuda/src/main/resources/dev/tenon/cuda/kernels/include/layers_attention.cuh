@@ -1,0 +1,210 @@
+// Attention within a kernel of an encoder's layers: 16 queries of a head by one block, a warp 16 keys. Of a sequence that is longer than a tile, keys and
+// values come from the blocks that have the same head of other tiles.
+#pragma once
+#include "layers.cuh"
+
+#if __CUDA_ARCH__ >= 800 || TENON_EMULATED
+// Where a tile's queries, keys and values are, what is added to scores, and where results go.
+struct Tile {
+    static constexpr int WORDS = Heads<HEAD>::WORDS;
+
+    const T* mine;       // [3, 16, WIDE_HEAD] in shared memory
+    const float* masks;  // [16 or 1, line] there; -inf past the last key
+    const T* handed;     // keys of the sequence [keys, HEAD], or null
+    i64 values;          // elements from keys to values there
+    T* mixed;            // results [16, stride]
+    int stride, rows;    // rows of these that are there
+    int keys, line;      // tokens of the sequence; from a query's masks to the next, 0 where all have the same
+    bool guarded;
+    float factor;
+    int quad, own;       // a lane's g and t
+
+    __device__ __forceinline__ bool none(float most) const { return guarded && !(fabsf(most) < TENON_INFINITY); }
+
+    __device__ __forceinline__ float divisor(float total) const { return guarded && total == 0.0f ? 1.0f : total; }
+
+    __device__ __forceinline__ const uint4* query(int row, int chunk) const { return reinterpret_cast<const uint4*>(mine + row * WIDE_HEAD + chunk * CHUNK + own * V); }
+
+    __device__ __forceinline__ uint4 key(int token, int chunk) const {
+        if (handed == nullptr) return *query(TILE + token, chunk);
+        if (token >= keys) return make_uint4(0, 0, 0, 0);
+        return load_handed(reinterpret_cast<const uint4*>(handed + token * HEAD + chunk * CHUNK + own * V));
+    }
+
+    // A lane's neighbours of a value.
+    __device__ __forceinline__ void value(u32 (&to)[WORDS], int token) const {
+        const T* here = mine + (2 * TILE + token) * WIDE_HEAD + quad * (HEAD / 8);
+        const T* there = handed + values + token * HEAD + quad * (HEAD / 8);
+        if constexpr (WORDS == 2) {
+            uint2 v = make_uint2(0, 0);
+            if (handed == nullptr) {
+                v = *reinterpret_cast<const uint2*>(here);
+            } else if (token < keys) {
+                v = load_handed(reinterpret_cast<const uint2*>(there));
+            }
+            to[0] = v.x;
+            to[1] = v.y;
+        } else {
+#pragma unroll
+            for (int i = 0; i < WORDS / 4; i++) {
+                uint4 v = make_uint4(0, 0, 0, 0);
+                if (handed == nullptr) {
+                    v = reinterpret_cast<const uint4*>(here)[i];
+                } else if (token < keys) {
+                    v = load_handed(reinterpret_cast<const uint4*>(there) + i);
+                }
+                to[4 * i] = v.x;
+                to[4 * i + 1] = v.y;
+                to[4 * i + 2] = v.z;
+                to[4 * i + 3] = v.w;
+            }
+        }
+    }
+};
+
+struct TileTurn : Turn<HEAD, Tile> {
+    // Scores of all queries with 16 keys, and the largest of each query.
+    __device__ __forceinline__ void look(const Tile& tile, float (&most)[2], int first) {
+        uint4 k[2][HEAD / CHUNK];
+        bool missing;
+#pragma unroll 1
+        do {
+            missing = false;
+#pragma unroll
+            for (int n = 0; n < 2; n++) {
+#pragma unroll
+                for (int c = 0; c < HEAD / CHUNK; c++) k[n][c] = tile.key(first + tile.quad + n * 8, c);
+            }
+#pragma unroll
+            for (int i = 0; i < 4; i++) tile.value(values[i], first + tile.own * 2 + i % 2 + i / 2 * 8);
+            if (tile.handed == nullptr) break;
+#pragma unroll
+            for (int n = 0; n < 2; n++) {
+#pragma unroll
+                for (int c = 0; c < HEAD / CHUNK; c++) missing |= is_missing(k[n][c]);
+            }
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+#pragma unroll
+                for (int w = 0; w < Tile::WORDS; w++) missing |= is_missing(values[i][w]);
+            }
+            if (missing) look_again();
+        } while (missing);
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) s[n][e] = 0;
+        }
+#pragma unroll
+        for (int c = 0; c < HEAD / CHUNK; c++) {
+            uint4 low = *tile.query(tile.quad, c), high = *tile.query(tile.quad + 8, c);
+#pragma unroll
+            for (int n = 0; n < 2; n++) multiply(s[n], low, high, k[n][c], T());
+        }
+        const float* masks = tile.masks + tile.quad * tile.line + first + tile.own * 2;
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            most[i] = -TENON_INFINITY;
+#pragma unroll
+            for (int n = 0; n < 2; n++) {
+                float2 add = *reinterpret_cast<const float2*>(masks + i * 8 * tile.line + n * 8);
+                s[n][2 * i] = fmaf(s[n][2 * i], tile.factor, add.x);
+                s[n][2 * i + 1] = fmaf(s[n][2 * i + 1], tile.factor, add.y);
+                most[i] = peak(peak(most[i], s[n][2 * i]), s[n][2 * i + 1]);
+            }
+            most[i] = most_of_quad(most[i]);
+        }
+    }
+};
+
+template <typename E>
+__device__ __forceinline__ u32 pack_two(const float (&v)[2], E) {
+    return sealed(to_pair(v[0], v[1], E()));
+}
+__device__ __forceinline__ uint2 pack_two(const float (&v)[2], float) { return make_uint2(sealed(__float_as_uint(v[0])), sealed(__float_as_uint(v[1]))); }
+
+__device__ __forceinline__ uint2 as_operands(uint2 v, float) { return make_uint2(tf32_bits(v.x), tf32_bits(v.y)); }
+
+// Stores 2 or 4 elements as operands that other blocks read.
+template <int N>
+__device__ __forceinline__ void hand_on(T* to, const float (&v)[N]) {
+    if constexpr (N == 4) {
+        auto words = as_operands(pack_four(v, T()), T());
+        store_handed(reinterpret_cast<decltype(words)*>(to), words);
+    } else {
+        auto words = as_operands(pack_two(v, T()), T());
+        store_handed(reinterpret_cast<decltype(words)*>(to), words);
+    }
+}
+
+// What the tile's queries of a head see, to `mixed`. All warps of the block.
+__device__ __forceinline__ void attend_tile(const Tile& tile, float* cells) {
+    int warp = threadIdx.x / 32;
+    int active = tile.handed == nullptr ? 1 : (tile.keys + KEYS - 1) / KEYS;
+    TileTurn turn;
+    float most[2] = {}, total[2] = {};
+    float o[HEAD / 8][4] = {};
+    if (active == 1 && warp > 0) return;
+    if (warp < active) turn.look(tile, most, warp * KEYS);
+    if (active == 1) {
+        turn.weigh(o, total, tile, most, KEYS);
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            float share = 1.0f / tile.divisor(sum_of_quad(total[i]));
+            int row = tile.quad + i * 8;
+            if (row >= tile.rows) continue;
+#pragma unroll
+            for (int n = 0; n < HEAD / 4; n += 4) {  // columns 2t and 2t + 1: neighbours in the head
+                float v[4];
+#pragma unroll
+                for (int e = 0; e < 4; e++) v[e] = o[(n + e) % (HEAD / 8)][2 * i + (n + e) / (HEAD / 8)] * share;
+                hand_on<4>(tile.mixed + row * tile.stride + tile.own * (HEAD / 4) + n, v);
+            }
+        }
+        return;
+    }
+    float* peaks = cells;                 // [warps, 16]
+    float* totals = peaks + CREW * TILE;  // [warps, 16]
+    float* sums = totals + CREW * TILE;   // [active warps, 16, HEAD]
+    if (warp < active && tile.own == 0) {
+#pragma unroll
+        for (int i = 0; i < 2; i++) peaks[warp * TILE + tile.quad + i * 8] = most[i];
+    }
+    __syncthreads();
+    if (warp < active) {
+#pragma unroll 1
+        for (int other = 0; other < active; other++) {
+#pragma unroll
+            for (int i = 0; i < 2; i++) most[i] = peak(most[i], peaks[other * TILE + tile.quad + i * 8]);
+        }
+        turn.weigh(o, total, tile, most, KEYS);
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            int row = tile.quad + i * 8;
+            total[i] = sum_of_quad(total[i]);
+            if (tile.own == 0) totals[warp * TILE + row] = total[i];
+            Pack<float, HEAD / 4> pack;
+#pragma unroll
+            for (int n = 0; n < HEAD / 4; n++) pack.at[n] = o[n % (HEAD / 8)][2 * i + n / (HEAD / 8)];
+            store_pack<float, HEAD / 4>(sums + (warp * TILE + row) * HEAD, tile.own, pack);
+        }
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int i = threadIdx.x; i < TILE * HEAD / 2; i += MEMBERS) {
+        int row = i * 2 / HEAD;
+        if (row >= tile.rows) continue;
+        float v[2] = {}, whole = 0;
+#pragma unroll 4
+        for (int other = 0; other < active; other++) {
+            float2 part = *reinterpret_cast<const float2*>(sums + other * TILE * HEAD + i * 2);
+            v[0] += part.x, v[1] += part.y;
+            whole += totals[other * TILE + row];
+        }
+        float share = 1.0f / tile.divisor(whole);
+        v[0] *= share, v[1] *= share;
+        hand_on<2>(tile.mixed + row * tile.stride + i * 2 % HEAD, v);
+    }
+}
+#endif
