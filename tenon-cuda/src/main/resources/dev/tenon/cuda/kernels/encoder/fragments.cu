@@ -15,7 +15,7 @@ __device__ __forceinline__ E as_stored(E v) {
 }
 __device__ __forceinline__ float as_stored(float v) {
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
-    return to_even_tf32(v);
+    return to_tf32(v);
 #else
     return v;
 #endif

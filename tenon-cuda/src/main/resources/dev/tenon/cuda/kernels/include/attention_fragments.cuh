@@ -120,7 +120,7 @@ struct Fragments<float, D, ROWS, KEPT> {
 
     u32 q[KEPT ? ROWS : 1][KEPT ? D / 8 : 1][4];
 
-    static __device__ __forceinline__ u32 rounded(float v) { return __float_as_uint(to_even_tf32(v)); }
+    static __device__ __forceinline__ u32 rounded(float v) { return __float_as_uint(to_tf32(v)); }
 
     static __device__ __forceinline__ void load(u32 (&q)[4], const float* rows, int r, int i, int lane) {
         const float* at = rows + (r * 16 + lane / 4) * STRIDE + i * 8 + lane % 4;

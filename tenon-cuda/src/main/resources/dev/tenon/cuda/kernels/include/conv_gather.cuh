@@ -112,7 +112,7 @@ __device__ __forceinline__ void multiply(float (&d)[4], const u32 (&a)[4], const
 // A chunk is 4 floats, which ldmatrix takes for 8 halves.
 __device__ __forceinline__ void prepare(u32 (&r)[4], float) {
 #pragma unroll
-    for (int i = 0; i < 4; i++) r[i] = __float_as_uint(to_even_tf32(__uint_as_float(r[i])));
+    for (int i = 0; i < 4; i++) r[i] = __float_as_uint(to_tf32(__uint_as_float(r[i])));
 }
 
 __device__ __forceinline__ void multiply(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2], float) { mma_1688_tf32(d, a, b); }

@@ -155,7 +155,7 @@ struct MmaFragments<float> {
         }
 #if !TENON_MMA_ROUNDS
 #pragma unroll
-        for (int e = 0; e < 4; e++) r[e] = __float_as_uint(to_even_tf32(__uint_as_float(r[e])));
+        for (int e = 0; e < 4; e++) r[e] = __float_as_uint(to_tf32(__uint_as_float(r[e])));
 #endif
     }
 

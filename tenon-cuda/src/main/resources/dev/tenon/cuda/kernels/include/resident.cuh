@@ -186,7 +186,7 @@ __device__ __forceinline__ void multiply(float (&sums)[4], uint4 low, uint4 high
     mma_16816(sums, a1, b1, E());
 }
 
-__device__ __forceinline__ u32 tf32_bits(u32 v) { return __float_as_uint(to_even_tf32(__uint_as_float(v))); }
+__device__ __forceinline__ u32 tf32_bits(u32 v) { return __float_as_uint(to_tf32(__uint_as_float(v))); }
 
 __device__ __forceinline__ void multiply(float (&sums)[4], uint4 low, uint4 high, uint4 b, float) {
     u32 a0[4] = {tf32_bits(low.x), tf32_bits(high.x), tf32_bits(low.y), tf32_bits(high.y)};
@@ -223,7 +223,7 @@ template <typename E>
 __device__ __forceinline__ E as_operand(float v, E) {
     return From<E>::of(v);
 }
-__device__ __forceinline__ float as_operand(float v, float) { return to_even_tf32(v); }
+__device__ __forceinline__ float as_operand(float v, float) { return to_tf32(v); }
 
 constexpr u32 NOT_YET = 0xffffffffu;
 constexpr int PAIR = 4 / static_cast<int>(sizeof(T));  // elements of a word

@@ -198,7 +198,7 @@ struct Turn {
         for (int n = 0; n < 2; n++) {
             u32 a[4];
 #pragma unroll
-            for (int e = 0; e < 4; e++) a[e] = __float_as_uint(to_even_tf32(s[n][(e & 1) * 2 + e / 2]));
+            for (int e = 0; e < 4; e++) a[e] = __float_as_uint(to_tf32(s[n][(e & 1) * 2 + e / 2]));
 #pragma unroll
             for (int j = 0; j < D / 8; j++) {
                 u32 b[2] = {tf32_bits(values[2 * n][j]), tf32_bits(values[2 * n + 1][j])};

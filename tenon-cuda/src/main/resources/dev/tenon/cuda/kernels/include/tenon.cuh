@@ -336,22 +336,15 @@ __device__ __forceinline__ void mma_16816(float (&d)[4], const u32 (&a)[4], cons
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// The nearest number that tf32 has.
+// The nearest number that tf32 has; of two as near the even one from sm_90 on, where that is one instruction instead of three.
 __device__ __forceinline__ float to_tf32(float v) {
     u32 r;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(v));
-    return __uint_as_float(r);
-}
-
-// The same, but of two as near the even one: in one instruction from sm_90 on, where the other takes three.
-__device__ __forceinline__ float to_even_tf32(float v) {
 #if __CUDA_ARCH__ >= 900
-    u32 r;
     asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(r) : "f"(v));
-    return __uint_as_float(r);
 #else
-    return to_tf32(v);
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(v));
 #endif
+    return __uint_as_float(r);
 }
 
 // d += a b for a 16×8, b 8×8 in tf32 (mma.m16n8k8); the operands are floats whose low 13 bits are ignored.

@@ -19,7 +19,7 @@ constexpr int MOST = 16;    // blocks of a half
 constexpr int LINE = SEQUENCES + 1;
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
-__device__ __forceinline__ u32 tf32_bits(float v) { return __float_as_uint(to_even_tf32(v)); }
+__device__ __forceinline__ u32 tf32_bits(float v) { return __float_as_uint(to_tf32(v)); }
 
 // The hidden state of `count` sequences before a step, in TF32. Zeros past the hidden units are there already.
 __device__ __forceinline__ void load_states(const Recurrence& l, const Operands& o, i64 d, i64 begin, i64 count, i64 step, float* states) {
@@ -46,7 +46,7 @@ __device__ __forceinline__ void load_states(const Recurrence& l, const Operands&
     for (i64 i = threadIdx.x; i < count * l.hidden; i += blockDim.x) {
         i64 s = i / l.hidden, unit = i % l.hidden;
         float v = step > 0 ? __ldcg(source + i) : o.h0 == nullptr ? 0.0f : o.h0[state_at(l, d, begin + s, unit)];
-        states[s * l.wide + unit] = to_even_tf32(v);
+        states[s * l.wide + unit] = to_tf32(v);
     }
 }
 #endif

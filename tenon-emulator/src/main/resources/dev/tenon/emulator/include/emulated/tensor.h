@@ -28,7 +28,6 @@ TENON_DEVICE void mma_16816(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2],
     tenon::mma(d, a, b, 1, line, file);
 }
 TENON_DEVICE float to_tf32(float v) { return v; }
-TENON_DEVICE float to_even_tf32(float v) { return to_tf32(v); }
 // The emulator promises f32 results that hold for f32: the low bits, which the device ignores, count here.
 TENON_DEVICE void mma_1688_tf32(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2], TENON_WHERE) {
     tenon::mma(d, a, b, 2, line, file);
