@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
@@ -55,7 +56,7 @@ final class DnnMakers implements AutoCloseable {
         } finally {
             give(maker);
         }
-        return made.get();
+        return Objects.requireNonNull(made.get());
     }
 
     /** Where there is no further handle to be had, one that comes back. */
