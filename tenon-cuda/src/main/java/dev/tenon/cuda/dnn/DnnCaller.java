@@ -1,5 +1,6 @@
 package dev.tenon.cuda.dnn;
 
+import dev.tenon.core.backend.Closing;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.nativelib.cudnn.Cudnn;
@@ -28,14 +29,15 @@ final class DnnCaller {
     DnnCaller(GpuContext device, Lock withoutRecording) {
         this.device = device;
         withoutRecording.lock();
-        GpuStream stream = device.newStream();
         try {
-            handle = DnnMakers.newHandle(device, withoutRecording);
-            home = stream;
-            device.call(this::bindHome);
-        } catch (RuntimeException | Error e) {
-            stream.close();
-            throw e;
+            home = device.newStream();
+            try {
+                handle = DnnMakers.newHandle(device, withoutRecording);
+                device.call(this::bindHome);
+            } catch (RuntimeException | Error e) {
+                Closing.after(e, home::close);
+                throw e;
+            }
         } finally {
             withoutRecording.unlock();
         }

@@ -1,5 +1,7 @@
 package dev.tenon.cuda.dnn;
 
+import dev.tenon.core.error.TenonException;
+import dev.tenon.core.lazy.Uninterrupted;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.tuning.Siblings;
 import dev.tenon.cuda.tuning.Tuner;
@@ -11,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
@@ -27,12 +30,15 @@ final class DnnMakers implements AutoCloseable {
     private final @Nullable TuningRecords found;
     private final Siblings<DnnProblem> siblings = new Siblings<>();
     private final Deque<DnnMaker> spare = new ArrayDeque<>();
+    private int all;
 
+    /** With a first one. @throws TenonException where none can be made */
     DnnMakers(GpuContext device, Tuner tuner, long mostWorkspaceBytes) {
         this.device = device;
         this.withoutRecording = tuner.recording().writeLock();
         this.mostWorkspaceBytes = mostWorkspaceBytes;
         this.found = tuner.records("cuDNN " + Cudnn.cudnnGetVersion());
+        give(made());
     }
 
     /** What was found by timing; null where nothing is timed. */
@@ -50,9 +56,10 @@ final class DnnMakers implements AutoCloseable {
         } finally {
             give(maker);
         }
-        return made.get();
+        return Objects.requireNonNull(made.get());
     }
 
+    /** Where there is no further handle to be had, one that comes back. */
     private DnnMaker take() {
         synchronized (this) {
             DnnMaker known = spare.poll();
@@ -60,11 +67,37 @@ final class DnnMakers implements AutoCloseable {
                 return known;
             }
         }
-        return new DnnMaker(newHandle(device, withoutRecording), mostWorkspaceBytes, found, siblings);
+        try {
+            return made();
+        } catch (TenonException e) {
+            return awaited(e);
+        }
+    }
+
+    private DnnMaker made() {
+        DnnMaker made = new DnnMaker(newHandle(device, withoutRecording), mostWorkspaceBytes, found, siblings);
+        synchronized (this) {
+            all++;
+        }
+        return made;
+    }
+
+    /** @throws TenonException the refusal, where there is no maker at all */
+    private synchronized DnnMaker awaited(TenonException refusal) {
+        if (all == 0) {
+            throw refusal;
+        }
+        Uninterrupted.run(() -> {
+            while (spare.isEmpty()) {
+                wait();
+            }
+        });
+        return spare.remove();
     }
 
     private synchronized void give(DnnMaker maker) {
         spare.push(maker);
+        notify();
     }
 
     /**

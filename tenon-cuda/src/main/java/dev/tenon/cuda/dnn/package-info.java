@@ -1,5 +1,5 @@
 /**
- * cuDNN: convolutions and attention as graphs that its heuristics choose a plan for, never timed on a caller's request.
+ * cuDNN: convolutions and attention as graphs, planned ahead by threads of their own, never timed on a request.
  * The library is looked for and started when a plan first has one.
  */
 @NullMarked
