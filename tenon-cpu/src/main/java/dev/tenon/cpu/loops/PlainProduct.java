@@ -82,7 +82,7 @@ final class PlainProduct {
 
     /** What the rows of a block begin at. */
     private static void begin(float[][] rowsOfC, int rows, int columns, Matrix c, Start start) {
-        Place bias = start.bias();
+        Matrix bias = start.bias();
         for (int r = 0; r < rows; r++) {
             switch (start.kind()) {
                 case RESULT -> MemorySegment.copy(c.memory(), F32, c.offset() + r * c.stride(), rowsOfC[r], 0, columns);

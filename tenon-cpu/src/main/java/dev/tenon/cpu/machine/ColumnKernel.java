@@ -72,8 +72,8 @@ public record ColumnKernel(
      */
     public void expSums(int rows, int n, Matrix x, Place largest, Place sums, MemorySegment arguments) {
         if (rows > 0 && n > 0) {
-            sums.matrix().checkWritable(1, 4L * n);
-            largest.matrix().checkWritable(1, 4L * n);
+            sums.checkWritable(4L * n);
+            largest.checkWritable(4L * n);
             call(expSums, rows, n, x, Matrix.NONE, largest, sums, arguments);
         }
     }
@@ -111,9 +111,9 @@ public record ColumnKernel(
     public void keptExpSums(
             int rows, int n, Matrix x, Place kept, Place largest, Place sums, MemorySegment arguments) {
         if (rows > 0 && n > 0) {
-            kept.matrix().checkWritable(1, keptBytes(rows, n));
-            sums.matrix().checkWritable(1, 4L * n);
-            largest.matrix().checkWritable(1, 4L * n);
+            kept.checkWritable(keptBytes(rows, n));
+            sums.checkWritable(4L * n);
+            largest.checkWritable(4L * n);
             call(keptExpSums, rows, n, x, kept.matrix(), largest, sums, arguments);
         }
     }
@@ -123,10 +123,10 @@ public record ColumnKernel(
         if (form.rows <= 0 || form.n <= 0) {
             return;
         }
-        kept.matrix().check(1, keptBytes(form.rows, form.n));
+        kept.check(keptBytes(form.rows, form.n));
         y.checkWritable(form.rows, 4L * form.n);
-        largest.matrix().check(1, 4L * form.n);
-        factors.matrix().check(1, 4L * form.n);
+        largest.check(4L * form.n);
+        factors.check(4L * form.n);
         boolean stream = form.stream && y.isWholeVectors(4L * form.n, 4L * lanes);
         CallableCode kernel = stream ? scaleStream : scale;
         call(kernel, form.rows, form.n, y, kept.matrix(), largest, factors, arguments);
@@ -135,7 +135,7 @@ public record ColumnKernel(
     /** Adds rows to the sums of their columns, of at most a few thousand; the rest is as above. */
     public void sums(int rows, int n, Matrix x, Place sums, MemorySegment arguments) {
         if (rows > 0 && n > 0) {
-            sums.matrix().checkWritable(1, 4L * n);
+            sums.checkWritable(4L * n);
             call(this.sums, rows, n, x, Matrix.NONE, sums, Place.NONE, arguments);
         }
     }
@@ -148,8 +148,8 @@ public record ColumnKernel(
      */
     public void extremes(int rows, int n, Matrix x, Place most, Place least, MemorySegment arguments) {
         if (rows > 0 && n > 0) {
-            most.matrix().checkWritable(1, 4L * n);
-            least.matrix().checkWritable(1, 4L * n);
+            most.checkWritable(4L * n);
+            least.checkWritable(4L * n);
             call(extremes, rows, n, x, Matrix.NONE, most, least, arguments);
         }
     }
@@ -166,8 +166,8 @@ public record ColumnKernel(
     public void places(
             Search search, int count, int n, Matrix x, Place keys, Place rows, MemorySegment arguments) {
         if (count > 0 && n > 0) {
-            keys.matrix().checkWritable(1, 4L * n);
-            rows.matrix().checkWritable(1, 4L * n);
+            keys.checkWritable(4L * n);
+            rows.checkWritable(4L * n);
             arguments.set(INT, ColumnCode.NUMBER, 0);
             arguments.set(INT, ColumnCode.FLIP, search.largest ? 0 : -1);
             arguments.set(INT, ColumnCode.LATER, search.last ? -1 : 0);
@@ -181,7 +181,7 @@ public record ColumnKernel(
     /** Numbers become their reciprocals. */
     public void reciprocals(int n, Place row, MemorySegment arguments) {
         if (n > 0) {
-            row.matrix().checkWritable(1, 4L * n);
+            row.checkWritable(4L * n);
             call(reciprocals, 1, n, row.matrix(), Matrix.NONE, Place.NONE, row, arguments);
         }
     }
@@ -202,8 +202,8 @@ public record ColumnKernel(
         }
         long bytes = 4L * form.n;
         y.checkWritable(form.rows, bytes);
-        largest.matrix().check(1, bytes);
-        factors.matrix().check(1, bytes);
+        largest.check(bytes);
+        factors.check(bytes);
         arguments.set(LONG, ColumnCode.STREAM, form.stream && y.isWholeVectors(bytes, 4L * lanes) ? 1 : 0);
         call(form.log ? logSoftmax : softmax, form.rows, form.n, x, y, largest, factors, arguments);
     }

@@ -87,7 +87,7 @@ public record RowFoldKernel(CallableCode sums, CallableCode extremes, CallableCo
             throw new IllegalArgumentException("rows of " + n + " elements are not of " + lanes + " to " + MOST);
         }
         x.check(rows, 4L * n);
-        pairs.matrix().checkWritable(1, (long) PAIR * rows);
+        pairs.checkWritable((long) PAIR * rows);
         arguments.set(LONG, RowCode.X, x.offset());
         arguments.set(LONG, RowCode.Y, pairs.offset());
         arguments.set(LONG, RowCode.N, n);
