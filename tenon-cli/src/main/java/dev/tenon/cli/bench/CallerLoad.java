@@ -1,10 +1,10 @@
 package dev.tenon.cli.bench;
 
+import com.sun.management.ThreadMXBean;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.tensor.Tensor;
-import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;

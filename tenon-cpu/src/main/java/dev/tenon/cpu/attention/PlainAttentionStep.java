@@ -11,8 +11,8 @@ import dev.tenon.cpu.machine.SoftmaxKernel;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
-import dev.tenon.cpu.step.Records;
 import dev.tenon.cpu.step.RangeTask;
+import dev.tenon.cpu.step.Records;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -151,7 +151,7 @@ final class PlainAttentionStep implements CpuStep, RangeTask {
 
     private Worker worker(CpuFrame frame, MemorySegment workspace, Records records) {
         Loops loops = Loops.current();
-        if (records.kept(this) instanceof Worker known && known.loops == loops) {
+        if (records.kept(this) instanceof Worker known && known.loops.equals(loops)) {
             return known;
         }
         Worker made = new Worker(

@@ -86,7 +86,8 @@ public record ColumnKernel(
     /** The softmax of columns of few rows, x and y alike in their steps. */
     public void few(Form form, Matrix x, Matrix y, MemorySegment arguments) {
         if (form.rows > mostFew() || x.stride() != y.stride()) {
-            throw new IllegalArgumentException(form.rows + " rows are more than " + mostFew() + ", or not as far apart");
+            throw new IllegalArgumentException(
+                    form.rows + " rows are more than " + mostFew() + ", or not as far apart");
         }
         if (form.rows <= 0 || form.n <= 0) {
             return;
@@ -108,8 +109,7 @@ public record ColumnKernel(
      *
      * @param kept {@link #keptBytes}
      */
-    public void keptExpSums(
-            int rows, int n, Matrix x, Place kept, Place largest, Place sums, MemorySegment arguments) {
+    public void keptExpSums(int rows, int n, Matrix x, Place kept, Place largest, Place sums, MemorySegment arguments) {
         if (rows > 0 && n > 0) {
             kept.checkWritable(keptBytes(rows, n));
             sums.checkWritable(4L * n);
@@ -163,8 +163,7 @@ public record ColumnKernel(
      * @param keys of the best, to be compared as integers; {@link #NO_KEY} before the call
      * @param rows their rows, counted from 0; zeros before the call
      */
-    public void places(
-            Search search, int count, int n, Matrix x, Place keys, Place rows, MemorySegment arguments) {
+    public void places(Search search, int count, int n, Matrix x, Place keys, Place rows, MemorySegment arguments) {
         if (count > 0 && n > 0) {
             keys.checkWritable(4L * n);
             rows.checkWritable(4L * n);

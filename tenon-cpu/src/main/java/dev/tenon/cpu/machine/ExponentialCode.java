@@ -12,8 +12,7 @@ abstract class ExponentialCode extends RowCode {
         Exponential.E5, Exponential.E4, Exponential.E3, Exponential.E2, Exponential.E1
     };
     /** 2^r for r in ±1/2 (our fit, within 1e-7; 1 at 0). */
-    private static final float[] BINARY = {
-        0.00132647261f, 0.00967151299f, 0.0555073358f, 0.240222424f, 0.693147004f, 1
+    private static final float[] BINARY = {0.00132647261f, 0.00967151299f, 0.0555073358f, 0.240222424f, 0.693147004f, 1
     };
 
     private static final int EXPONENT_SHIFT = 23;
@@ -122,15 +121,7 @@ abstract class ExponentialCode extends RowCode {
     /** The constants of {@link #gelu}; vector 11 is one. */
     final void keepGelu() {
         keep(POLYNOMIAL);
-        keep(
-                Exponential.LOG2_E,
-                Exponential.ROUNDER,
-                Exponential.LN2_HIGH,
-                Exponential.LN2_LOW,
-                -0.5f,
-                15,
-                1,
-                0.5f);
+        keep(Exponential.LOG2_E, Exponential.ROUNDER, Exponential.LN2_HIGH, Exponential.LN2_LOW, -0.5f, 15, 1, 0.5f);
         keep(0.00415328005f, 0.183970973f, 0.102480799f, 1.20555723f, 0.0408814996f, 0.439286917f);
         vectors.constant(11, Float.intBitsToFloat(0x7FFF_FFFF));
     }

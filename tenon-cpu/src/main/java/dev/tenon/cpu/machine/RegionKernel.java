@@ -317,7 +317,8 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
                     gelu();
                     vectors.move(to, 0);
                 }
-                case EXPONENTIAL, SIGMOID, GATE, TANGENT -> wide(step.word, to, a, Objects.requireNonNull(vectors.wide()));
+                case EXPONENTIAL, SIGMOID, GATE, TANGENT ->
+                    wide(step.word, to, a, Objects.requireNonNull(vectors.wide()));
             }
         }
 

@@ -83,7 +83,7 @@ public record RowFoldKernel(CallableCode sums, CallableCode extremes, CallableCo
         if (rows <= 0) {
             return;
         }
-        if (!takes(n) && !(kernel == extremes && n > MOST)) {
+        if (!takes(n) && !(kernel.equals(extremes) && n > MOST)) {
             throw new IllegalArgumentException("rows of " + n + " elements are not of " + lanes + " to " + MOST);
         }
         x.check(rows, 4L * n);

@@ -96,8 +96,7 @@ final class TopKStep extends LoopStep {
     }
 
     /** The best of a lane that lies at that place of memory. */
-    private void lane(
-            CpuFrame frame, long lane, MemorySegment memory, long first, long stride, MemorySegment heap) {
+    private void lane(CpuFrame frame, long lane, MemorySegment memory, long first, long stride, MemorySegment heap) {
         fill(heap, memory, first, stride);
         long target = lanes.first(lane, k);
         for (long size = k; size > 0; size--) {

@@ -15,6 +15,7 @@ public final class CpuFrame {
     private final Records[] records;
     /** Whether a slot is bound anew for each run. */
     private final boolean[] bound;
+
     private final long[] group = new long[3];
     private final WorkerPool pool;
     private @Nullable RunObserver observer;
@@ -46,7 +47,7 @@ public final class CpuFrame {
     /** Whether that is the memory of an input or output of this run. */
     boolean isBound(MemorySegment memory) {
         for (int slot = 0; slot < bound.length; slot++) {
-            if (bound[slot] && slots[slot] == memory) {
+            if (bound[slot] && slots[slot].equals(memory)) {
                 return true;
             }
         }

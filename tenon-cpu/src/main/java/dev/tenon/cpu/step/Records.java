@@ -4,7 +4,6 @@ import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.util.IdentityHashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +22,7 @@ public final class Records {
     private @Nullable Matrix[] matrices = new @Nullable Matrix[0];
     private int made;
     private @Nullable Place[] places = new @Nullable Place[0];
-    private final Map<Object, Object> others = new IdentityHashMap<>();
+    private final IdentityHashMap<Object, Object> others = new IdentityHashMap<>();
 
     Records(CpuFrame frame) {
         this.frame = frame;
@@ -35,7 +34,10 @@ public final class Records {
             int at = hash(memory, offset * 31 + stride, matrices.length);
             for (int entry = at; entry < at + WAYS; entry++) {
                 Matrix kept = matrices[entry];
-                if (kept != null && kept.memory() == memory && kept.offset() == offset && kept.stride() == stride) {
+                if (kept != null
+                        && kept.offset() == offset
+                        && kept.stride() == stride
+                        && kept.memory().equals(memory)) {
                     return kept;
                 }
             }
@@ -77,7 +79,7 @@ public final class Records {
         int at = hash(memory, offset, places.length);
         for (int entry = at; entry < at + WAYS; entry++) {
             Place kept = places[entry];
-            if (kept != null && kept.memory() == memory && kept.offset() == offset) {
+            if (kept != null && kept.offset() == offset && kept.memory().equals(memory)) {
                 return kept;
             }
         }
@@ -105,8 +107,7 @@ public final class Records {
     }
 
     private static int hash(MemorySegment memory, long number, int entries) {
-        // not by address: the values of one place in the arena have segments of their own
-        long mixed = (System.identityHashCode(memory) + number * 0x9E37_79B9L) * 0x9E37_79B9_7F4A_7C15L;
+        long mixed = (memory.address() + number * 0x9E37_79B9L) * 0x9E37_79B9_7F4A_7C15L;
         return (int) (mixed >>> 40) & (entries - WAYS);
     }
 }

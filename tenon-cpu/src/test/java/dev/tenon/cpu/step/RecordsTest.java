@@ -20,7 +20,7 @@ class RecordsTest {
         try (WorkerPool pool = new WorkerPool(1);
                 Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(1 << 16);
-            MemorySegment twin = memory.asSlice(0);
+            MemorySegment twin = arena.allocate(1 << 16);
             Records records = frame(pool, memory, twin).records(0);
             int kept = 0;
             List<Matrix> before = new ArrayList<>();
@@ -29,7 +29,7 @@ class RecordsTest {
                     MemorySegment of = i % 2 == 0 ? memory : twin;
                     Matrix matrix = records.matrix(of, 4L * i, i % 7);
                     assertThat(matrix).isEqualTo(new Matrix(of, 4L * i, i % 7));
-                    assertThat(matrix.memory()).isSameAs(of);
+                    assertThat(matrix.memory().address()).isEqualTo(of.address());
                     if (round == 18) {
                         before.add(matrix);
                     } else if (round == 19 && before.get(i) == matrix) {
