@@ -45,18 +45,18 @@ public record ColumnKernel(
     public static ColumnKernel make(int lanes) {
         CallableCode.require(lanes);
         return new ColumnKernel(
-                CallableCode.of(new ColumnCode.ExpSums(lanes, false).make()),
-                CallableCode.of(new ColumnCode.ExpSums(lanes, true).make()),
-                CallableCode.of(new ColumnCode.Scale(lanes, false).make()),
-                CallableCode.of(new ColumnCode.Scale(lanes, true).make()),
-                lanes == 16 ? CallableCode.of(new ColumnCode.Few(false).make()) : null,
-                lanes == 16 ? CallableCode.of(new ColumnCode.Few(true).make()) : null,
+                CallableCode.of(new ColumnSoftmaxCode.ExpSums(lanes, false).make()),
+                CallableCode.of(new ColumnSoftmaxCode.ExpSums(lanes, true).make()),
+                CallableCode.of(new ColumnSoftmaxCode.Scale(lanes, false).make()),
+                CallableCode.of(new ColumnSoftmaxCode.Scale(lanes, true).make()),
+                lanes == 16 ? CallableCode.of(new ColumnSoftmaxCode.Few(false).make()) : null,
+                lanes == 16 ? CallableCode.of(new ColumnSoftmaxCode.Few(true).make()) : null,
                 CallableCode.of(new ColumnCode.Sums(lanes).make()),
                 CallableCode.of(new ColumnCode.Extremes(lanes).make()),
                 CallableCode.of(new ColumnCode.Places(lanes).make()),
                 CallableCode.of(new ColumnCode.Reciprocals(lanes).make()),
-                CallableCode.of(new ColumnCode.Write(lanes, false).make()),
-                CallableCode.of(new ColumnCode.Write(lanes, true).make()),
+                CallableCode.of(new ColumnSoftmaxCode.Write(lanes, false).make()),
+                CallableCode.of(new ColumnSoftmaxCode.Write(lanes, true).make()),
                 lanes);
     }
 
@@ -80,7 +80,7 @@ public record ColumnKernel(
 
     /** The most rows that {@link #few} takes; 0 where it takes none. */
     public int mostFew() {
-        return few == null ? 0 : ColumnCode.Few.MOST;
+        return few == null ? 0 : ColumnSoftmaxCode.Few.MOST;
     }
 
     /** The softmax of columns of few rows, x and y alike in their steps. */

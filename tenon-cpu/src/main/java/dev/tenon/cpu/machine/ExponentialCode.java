@@ -50,7 +50,7 @@ abstract class ExponentialCode extends RowCode {
         horner(3, 1, 1);
     }
 
-    /** What e^v is without its first two terms: v in vector 1, which becomes r, the exponent in 5, (p - r) / r² in 3. */
+    /** e^v without its first two terms: v in vector 1, which becomes r, the exponent in 5, (e^r - 1 - r) / r² in 3. */
     final void wideReduce(VectorAssembler wide) {
         operate(Arithmetic.MULTIPLY, 5, 1, Exponential.LOG2_E);
         wide.round512(5, 5);
@@ -63,8 +63,8 @@ abstract class ExponentialCode extends RowCode {
     }
 
     /**
-     * e^v for v of at most 0, by 2^t with t = v log2(e): vector 3 times 2 to vector 5. What rounding t loses is 2^-24 of
-     * v, so that small results have fewer digits than large ones.
+     * e^v for v of at most 0, by 2^t with t = v log2(e): vector 3 times 2 to vector 5. What rounding t loses is 2^-24
+     * of v, so that small results have fewer digits than large ones.
      */
     private void boundedSplit(VectorAssembler wide) {
         operate(Arithmetic.MULTIPLY, 1, 1, Exponential.LOG2_E);

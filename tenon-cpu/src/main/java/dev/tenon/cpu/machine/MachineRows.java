@@ -47,9 +47,9 @@ public record MachineRows(
                 CallableCode.of(new ExponentialCode.Gelu(lanes).make()),
                 CallableCode.of(new ExponentialCode.ExpSum(lanes, false).make()),
                 CallableCode.of(new ExponentialCode.ExpSum(lanes, true).make()),
-                CallableCode.of(new NormCode.Moments(lanes).make()),
-                CallableCode.of(new NormCode.Normalise(lanes, false).make()),
-                CallableCode.of(new NormCode.Normalise(lanes, true).make()),
+                CallableCode.of(new RowCode.Moments(lanes).make()),
+                CallableCode.of(new RowCode.Normalise(lanes, false).make()),
+                CallableCode.of(new RowCode.Normalise(lanes, true).make()),
                 RowFoldKernel.make(lanes),
                 lanes);
     }

@@ -121,7 +121,7 @@ public record RowFoldKernel(CallableCode sums, CallableCode extremes, CallableCo
             SUMS,
             /** The largest and the smallest {@link MachineRows#key key}. */
             EXTREMES,
-            /** The largest, and the sum of exponentials against it: NaN where there is one, or where all are -infinity. */
+            /** The largest, and the sum of exponentials against it: NaN of NaN, or where all are -infinity. */
             EXPONENTIALS
         }
 
