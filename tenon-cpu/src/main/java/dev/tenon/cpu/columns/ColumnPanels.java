@@ -16,7 +16,7 @@ import dev.tenon.core.ir.SizeMath;
  */
 public record ColumnPanels(long inner, long size, int columns, long tiles, int together, int chunks, long units) {
     /** Of a panel that stays in a cache: its share of the last one, where a core's own is too small for it. */
-    private static final long CACHED_BYTES = 4 << 20;
+    private static final long CACHED_BYTES = 2 << 20;
 
     /** Of a slab that is worth several workers. */
     private static final long LARGE_BYTES = 1 << 20;
