@@ -90,7 +90,7 @@ final class BenchCallersCommand implements Callable<Integer> {
         OnnxModel onnx = OnnxModel.load(file);
         List<String> dims = new ArrayList<>(ModelInputs.dims(onnx.graph().inputs()));
         Sizes sizes = shape != null ? shape : dims.size() == 2 ? Sizes.of("1x32") : Sizes.ones(dims.size());
-        Table table = new Table("callers", "runs a second", "median", "p99", "max", "p99 in turns");
+        Table table = new Table("callers", "runs a second", "median", "p99", "max", "p99 in turns", "heap a run");
         try (Progress progress = new Progress(spec.commandLine().getErr());
                 Engine engine = Engine.open(device.target(), device.options());
                 CompiledModel compiled = engine.compile(onnx.graph(), settings.apply(CompileOptions.defaults()));
@@ -111,7 +111,10 @@ final class BenchCallersCommand implements Callable<Integer> {
                         Units.duration(samples.median()),
                         Units.duration(samples.p99()),
                         Units.duration(samples.max()),
-                        String.format(Locale.ROOT, "%.2f", turns));
+                        String.format(Locale.ROOT, "%.2f", turns),
+                        times.bytesPerRun() < 0
+                                ? "not counted"
+                                : String.format(Locale.ROOT, "%.1f KB", times.bytesPerRun() / 1e3));
                 if (json) {
                     Map<String, Object> object = new LinkedHashMap<>();
                     object.put("bench", "callers");
@@ -124,6 +127,7 @@ final class BenchCallersCommand implements Callable<Integer> {
                     samples.into(object);
                     object.put("p99_us", samples.p99());
                     object.put("p99_turns", turns);
+                    object.put("heap_bytes_per_run", times.bytesPerRun());
                     Json.print(spec.commandLine().getOut(), object);
                 }
             }

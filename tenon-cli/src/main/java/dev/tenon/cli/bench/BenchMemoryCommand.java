@@ -105,7 +105,8 @@ final class BenchMemoryCommand implements Callable<Integer> {
                     "no operation's name contains one of " + filters + "; a name is, for example, \""
                             + MemoryBenches.all().getFirst().name() + "\"");
         }
-        Table table = new Table("operation", "median", "least", "GB/s", "copy's GB/s", "of copy", "of best copy", "tier");
+        Table table =
+                new Table("operation", "median", "least", "GB/s", "copy's GB/s", "of copy", "of best copy", "tier");
         try (Progress progress = new Progress(spec.commandLine().getErr());
                 Engine engine = Engine.open(device.target(), device.options());
                 Arena arena = Arena.ofShared();
@@ -135,7 +136,8 @@ final class BenchMemoryCommand implements Callable<Integer> {
                 own.add(micros(work::run));
                 copies.add(micros(copy::run));
             }
-            Samples of = Samples.of(own.stream().mapToDouble(Double::doubleValue).toArray());
+            Samples of =
+                    Samples.of(own.stream().mapToDouble(Double::doubleValue).toArray());
             Samples beside =
                     Samples.of(copies.stream().mapToDouble(Double::doubleValue).toArray());
             double rate = work.bytes() / of.median() / 1e3;

@@ -1,9 +1,11 @@
 package dev.tenon.cli.bench;
 
+import com.sun.management.ThreadMXBean;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.tensor.Tensor;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -36,13 +38,24 @@ final class CallerLoad {
      *
      * @param micros of all runs, of which there is at least one a caller
      * @param seconds from the beginning of the first to the end of the last, which may be long after they were to end
+     * @param bytesPerRun that the callers' threads took of the heap; less than 0 where the JVM does not count them
      */
-    record Times(List<Double> micros, double seconds) {}
+    record Times(List<Double> micros, double seconds, double bytesPerRun) {}
 
     private static final class Caller {
         final List<Double> micros = new ArrayList<>();
         long began;
         long ended;
+        /** Less than 0 where the JVM does not count them. */
+        long bytes = -1;
+    }
+
+    /** Of the heap, that the calling thread took; -1 where the JVM does not count them. */
+    private static long allocated() {
+        boolean counted = ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
+                && bean.isThreadAllocatedMemorySupported()
+                && bean.isThreadAllocatedMemoryEnabled();
+        return counted ? ((ThreadMXBean) ManagementFactory.getThreadMXBean()).getCurrentThreadAllocatedBytes() : -1;
     }
 
     /** Each caller runs once before the time begins. */
@@ -74,7 +87,11 @@ final class CallerLoad {
             first = Math.min(first, caller.began - began);
             last = Math.max(last, caller.ended - began);
         }
-        return new Times(all.stream().flatMap(caller -> caller.micros.stream()).toList(), (last - first) / 1e9);
+        List<Double> micros =
+                all.stream().flatMap(caller -> caller.micros.stream()).toList();
+        boolean counted = all.stream().allMatch(caller -> caller.bytes >= 0);
+        double bytes = all.stream().mapToDouble(caller -> caller.bytes).sum();
+        return new Times(micros, (last - first) / 1e9, counted ? bytes / micros.size() : -1);
     }
 
     /** Returns false where the JVM starts no more threads; those that were started do not wait for the others then. */
@@ -97,6 +114,7 @@ final class CallerLoad {
         try (Session session = model.newSession()) {
             session.run(inputs);
             start.arriveAndAwaitAdvance();
+            long allocated = allocated();
             caller.began = System.nanoTime();
             long before = caller.began;
             do {
@@ -108,6 +126,7 @@ final class CallerLoad {
                 caller.micros.add((caller.ended - before) / 1e3);
                 before = caller.ended;
             } while (before - caller.began < nanos);
+            caller.bytes = allocated < 0 ? -1 : allocated() - allocated;
         } catch (RuntimeException | Error e) {
             failure.compareAndSet(null, e);
             start.arriveAndDeregister();

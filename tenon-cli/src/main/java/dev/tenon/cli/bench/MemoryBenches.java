@@ -84,7 +84,8 @@ record MemoryBenches(String name, TensorType x, Graph graph) {
         }) {
             Tensor gamma = random(size[1]);
             Tensor beta = random(size[1]);
-            all.add(of("layer norm", f32(size), (g, x) -> g.layerNorm(x, g.constant(gamma), g.constant(beta), EPSILON)));
+            all.add(of(
+                    "layer norm", f32(size), (g, x) -> g.layerNorm(x, g.constant(gamma), g.constant(beta), EPSILON)));
             all.add(of("rms norm", f32(size), (g, x) -> g.rmsNorm(x, g.constant(gamma), EPSILON)));
         }
         return all;

@@ -237,7 +237,14 @@ final class AttentionStep implements CpuStep, RangeTask {
         MemorySegment memory = worker.workspace;
         Matrix left = new Matrix(memory, a, 4L * size.k());
         Matrix result = new Matrix(memory, c, 4L * size.n());
-        Gemm.multiply(worker.loops, size, left, new Place(memory, b), result, start, new Place(memory, edgeAt));
+        Gemm.multiply(
+                worker.loops,
+                size,
+                left,
+                new Matrix(memory, b, Gemm.panelBytes(size.k())),
+                result,
+                start,
+                new Place(memory, edgeAt));
     }
 
     /** Turns the scores of a row into weights, relative to the largest score so far. */

@@ -12,7 +12,9 @@ import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
+import dev.tenon.cpu.step.Records;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@link PlainAttention} of f32 by heads: keys and values of a head are packed once for up to {@link #QUERIES} queries,
@@ -76,16 +78,21 @@ final class PlainAttentionStep implements CpuStep, RangeTask {
     private final long scoresAt;
     private final long maskAt;
     private final long workspaceBytes;
+    private final @Nullable Work[] works = new @Nullable Work[MOST_ROWS + 1];
 
     /** What a worker computes with, made once for all of its heads. */
     private record Worker(
             CpuFrame frame,
             Loops loops,
             MemorySegment workspace,
+            Records records,
             Place edge,
-            Place keys,
-            Place values,
+            Matrix keys,
+            Matrix values,
             Matrix scores) {}
+
+    /** What does not depend on memory, for a number of rows. */
+    private record Work(Gemm.Size scores, SoftmaxKernel.Form weights, Gemm.Size result) {}
 
     /** @param operands q, k, v and the result */
     PlainAttentionStep(PlainAttention op, Sizes sizes, Rows[] operands, Mask mask, int threads) {
@@ -126,14 +133,7 @@ final class PlainAttentionStep implements CpuStep, RangeTask {
     @Override
     public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment workspace = frame.workspace(worker);
-        Worker own = new Worker(
-                frame,
-                Loops.current(),
-                workspace,
-                new Place(workspace, edgeAt),
-                new Place(workspace, keysAt),
-                new Place(workspace, valuesAt),
-                new Matrix(workspace, scoresAt, scoreStep));
+        Worker own = worker(frame, workspace, frame.records(worker));
         long packed = -1;
         for (long unit = from; unit < to; unit++) {
             long head = unit / blocks;
@@ -147,6 +147,24 @@ final class PlainAttentionStep implements CpuStep, RangeTask {
                 attend(own, head, query, (int) Math.min(rows, end - query));
             }
         }
+    }
+
+    private Worker worker(CpuFrame frame, MemorySegment workspace, Records records) {
+        Loops loops = Loops.current();
+        if (records.kept(this) instanceof Worker known && known.loops.equals(loops)) {
+            return known;
+        }
+        Worker made = new Worker(
+                frame,
+                loops,
+                workspace,
+                records,
+                records.place(workspace, edgeAt),
+                records.matrix(workspace, keysAt, Gemm.panelBytes(q.size)),
+                records.matrix(workspace, valuesAt, Gemm.panelBytes(sizes.keys)),
+                records.matrix(workspace, scoresAt, scoreStep));
+        records.keep(this, made);
+        return made;
     }
 
     private void pack(Worker worker, long batch, long head) {
@@ -164,29 +182,41 @@ final class PlainAttentionStep implements CpuStep, RangeTask {
         long batch = head / sizes.heads;
         long own = head % sizes.heads;
         Matrix scores = worker.scores;
-        Matrix queries = new Matrix(frame.at(q.slot), q.at(batch, query, own), 4 * q.ofToken);
-        Gemm.Size size = new Gemm.Size(count, sizes.keys, q.size);
-        Gemm.multiply(loops, size, queries, worker.keys, scores, Start.ZERO, worker.edge);
+        Matrix queries = worker.records.matrix(frame.at(q.slot), q.at(batch, query, own), 4 * q.ofToken);
+        Work work = work(count);
+        Gemm.multiply(loops, work.scores, queries, worker.keys, scores, Start.ZERO, worker.edge);
         if (mask.single) {
             for (int row = 0; row < count; row++) {
                 long at = 4 * (batch * mask.ofBatch + own * mask.ofHead + (query + row) * mask.ofQuery);
                 loops.fill(workspace, maskAt, frame.at(mask.slot).get(Loops.F32, at), sizes.keys);
-                weigh(loops, 1, scores.plus(row * scoreStep), new Matrix(workspace, maskAt, 0));
+                Matrix single = worker.records.matrix(workspace, scoresAt + row * scoreStep, scoreStep);
+                weigh(loops, 1, single, worker.records.matrix(workspace, maskAt, 0));
             }
         } else if (mask.slot >= 0) {
             long at = 4 * (batch * mask.ofBatch + own * mask.ofHead + query * mask.ofQuery);
-            weigh(loops, count, scores, new Matrix(frame.at(mask.slot), at, 4 * mask.ofQuery));
+            weigh(loops, count, scores, worker.records.matrix(frame.at(mask.slot), at, 4 * mask.ofQuery));
         } else {
             weigh(loops, count, scores, Matrix.NONE);
         }
-        Matrix result = new Matrix(frame.at(y.slot), y.at(batch, query, own), 4 * y.ofToken);
-        size = new Gemm.Size(count, v.size, sizes.keys);
-        Gemm.multiply(loops, size, scores, worker.values, result, Start.ZERO, worker.edge);
+        Matrix result = worker.records.matrix(frame.at(y.slot), y.at(batch, query, own), 4 * y.ofToken);
+        Gemm.multiply(loops, work.result, scores, worker.values, result, Start.ZERO, worker.edge);
+    }
+
+    /** Made once for each number of rows; threads that make one at the same time make the same. */
+    private Work work(int count) {
+        Work known = works[count];
+        if (known == null) {
+            known = new Work(
+                    new Gemm.Size(count, sizes.keys, q.size),
+                    new SoftmaxKernel.Form(count, sizes.keys, (float) op.scale(), op.guarded(), false),
+                    new Gemm.Size(count, v.size, sizes.keys));
+            works[count] = known;
+        }
+        return known;
     }
 
     private void weigh(Loops loops, int count, Matrix scores, Matrix addend) {
-        SoftmaxKernel.Form form = new SoftmaxKernel.Form(count, sizes.keys, (float) op.scale(), op.guarded(), false);
-        loops.softmax(form, scores, addend, scores, scores);
+        loops.softmax(work(count).weights, scores, addend, scores, scores);
     }
 
     @Override

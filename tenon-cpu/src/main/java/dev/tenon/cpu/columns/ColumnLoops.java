@@ -79,7 +79,8 @@ public final class ColumnLoops {
 
     /** The softmax of columns of so few rows that registers hold them, where that can be; returns whether it did. */
     public static boolean few(ColumnKernel.Form form, Matrix x, Matrix y) {
-        if (!takes(x.memory(), y.memory()) || form.rows() > KERNEL.get().orElseThrow().mostFew()) {
+        if (!takes(x.memory(), y.memory())
+                || form.rows() > KERNEL.get().orElseThrow().mostFew()) {
             return false;
         }
         KERNEL.get().orElseThrow().few(form, x, y, MachineLoops.arguments());
@@ -94,8 +95,7 @@ public final class ColumnLoops {
      * @param largest finite numbers, in which the largest of each column is left
      * @param sums zeros
      */
-    public static boolean softmax(
-            ColumnKernel.Form form, Matrix x, Place kept, Place largest, Place sums, Matrix y) {
+    public static boolean softmax(ColumnKernel.Form form, Matrix x, Place kept, Place largest, Place sums, Matrix y) {
         if (!takes(x.memory(), y.memory()) || !Segments.isNative(sums.memory())) {
             return false;
         }

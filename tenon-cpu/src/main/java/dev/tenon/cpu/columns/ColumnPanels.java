@@ -16,7 +16,7 @@ import dev.tenon.core.ir.SizeMath;
  */
 public record ColumnPanels(long inner, long size, int columns, long tiles, int together, int chunks, long units) {
     /** Of a panel that stays in a cache: its share of the last one, where a core's own is too small for it. */
-    private static final long CACHED_BYTES = 4 << 20;
+    private static final long CACHED_BYTES = 2 << 20;
 
     /** Of a slab that is worth several workers. */
     private static final long LARGE_BYTES = 1 << 20;
@@ -58,9 +58,10 @@ public record ColumnPanels(long inner, long size, int columns, long tiles, int t
         int columns = (int) Math.min(inner, most);
         long tiles = Math.ceilDiv(inner, most);
         long panels = SizeMath.product("columns", outer, tiles);
-        int wanted = (int) Math.clamp(CHUNKS / Math.max(1, panels), 1, CHUNKS);
+        int wanted = Math.clamp(CHUNKS / Math.max(1, panels), 1, CHUNKS);
         int chunks = large && size / ((long) wanted * together) > 0 ? wanted : 1;
-        return new ColumnPanels(inner, size, columns, tiles, together, chunks, SizeMath.product("columns", panels, chunks));
+        return new ColumnPanels(
+                inner, size, columns, tiles, together, chunks, SizeMath.product("columns", panels, chunks));
     }
 
     /** As many rows as make so many columns, whole vectors where that can be. */

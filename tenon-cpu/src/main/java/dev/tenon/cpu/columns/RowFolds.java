@@ -23,7 +23,10 @@ public final class RowFolds {
             case SUM, MEAN, LOG_SUM, L2, SUM_SQUARE, MAX, MIN, LOG_SUM_EXP -> true;
             case L1, PROD, ANY, ALL -> false;
         };
-        return known && Segments.isNative(x) && KERNEL.isPresent() && KERNEL.get().takes(n);
+        return known
+                && Segments.isNative(x)
+                && KERNEL.isPresent()
+                && KERNEL.get().takes(n);
     }
 
     /** Reduces rows, which {@link #takes}, to pairs of {@link RowFoldKernel#PAIR} bytes. */
@@ -43,10 +46,8 @@ public final class RowFolds {
      */
     public static double value(ReduceFn fn, MemorySegment memory, long pair) {
         return switch (fn) {
-            case MAX ->
-                RowFoldKernel.largest(memory.get(Convert.I32, pair), memory.get(Convert.I32, pair + 4));
-            case MIN ->
-                RowFoldKernel.smallest(memory.get(Convert.I32, pair), memory.get(Convert.I32, pair + 4));
+            case MAX -> RowFoldKernel.largest(memory.get(Convert.I32, pair), memory.get(Convert.I32, pair + 4));
+            case MIN -> RowFoldKernel.smallest(memory.get(Convert.I32, pair), memory.get(Convert.I32, pair + 4));
             case L2, SUM_SQUARE, LOG_SUM_EXP -> memory.get(Loops.F32, pair + 4);
             case SUM, MEAN, LOG_SUM, L1, PROD, ANY, ALL -> memory.get(Loops.F32, pair);
         };

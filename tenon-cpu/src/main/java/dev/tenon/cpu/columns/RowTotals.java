@@ -2,7 +2,6 @@ package dev.tenon.cpu.columns;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.cpu.loops.Convert;
-import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.machine.ColumnKernel;
 import dev.tenon.cpu.machine.Matrix;
@@ -126,7 +125,7 @@ public final class RowTotals {
             }
             return;
         }
-        long begin = (-(y.address() / 4 + first)) & (LINE - 1);
+        long begin = -(y.address() / 4 + first) & (LINE - 1);
         long head = Math.min(count, y.address() % 4 == 0 ? begin : 0);
         rows(x, y, first, 1, (int) head, log, stream, workspace);
         long at = head;
@@ -138,8 +137,7 @@ public final class RowTotals {
         rows(x, y, first + at, 1, (int) (count - at), log, stream, workspace);
     }
 
-    private void staged(
-            MemorySegment x, MemorySegment y, long first, int n, boolean log, MemorySegment workspace) {
+    private void staged(MemorySegment x, MemorySegment y, long first, int n, boolean log, MemorySegment workspace) {
         Convert.load(dtype, x, first, workspace, staged, n);
         ColumnKernel.Form form = new ColumnKernel.Form(1, n, log, false);
         Matrix given = new Matrix(workspace, staged, 0);

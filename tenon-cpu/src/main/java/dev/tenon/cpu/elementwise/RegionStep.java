@@ -2,10 +2,10 @@ package dev.tenon.cpu.elementwise;
 
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.elementwise.Binary;
-import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.loops.Loops;
@@ -63,7 +63,8 @@ final class RegionStep implements CpuStep, RangeTask {
         }
     }
 
-    private RegionStep(RegionKernel kernel, CpuElementwiseStep tiles, Operands operands, Node node, int[] slots, int y) {
+    private RegionStep(
+            RegionKernel kernel, CpuElementwiseStep tiles, Operands operands, Node node, int[] slots, int y) {
         this.kernel = kernel;
         this.tiles = tiles;
         rows = operands.rows.stream().mapToInt(i -> slots[i]).toArray();
@@ -88,14 +89,18 @@ final class RegionStep implements CpuStep, RangeTask {
     /** The step, or the tiles where the region has no machine code. */
     static CpuStep of(Region region, CpuElementwiseStep tiles, Node node, int[] slots, int[] outputs) {
         long elements = node.output().shape().elements();
-        boolean single = outputs.length == 1 && region.results().getFirst() == region.steps().size() - 1;
+        boolean single = outputs.length == 1
+                && region.results().getFirst() == region.steps().size() - 1;
         boolean floats = node.output().dtype() == DType.F32
                 && node.inputs().stream().allMatch(value -> value.dtype() == DType.F32);
         if (!single || !floats || elements < LEAST || !MachineLoops.available()) {
             return tiles;
         }
-        Operands operands = operands(region, node);
-        RegionKernel.Form form = operands == null ? null : form(region, operands, node.inputs().size());
+        Operands operands = operands(node);
+        if (operands == null) {
+            return tiles;
+        }
+        RegionKernel.Form form = form(region, operands, node.inputs().size());
         RegionKernel kernel = form == null ? null : kernel(form);
         return kernel == null ? tiles : new RegionStep(kernel, tiles, operands, node, slots, outputs[0]);
     }
@@ -114,7 +119,7 @@ final class RegionStep implements CpuStep, RangeTask {
         return known == null ? null : known.orElse(null);
     }
 
-    private static @Nullable Operands operands(Region region, Node node) {
+    private static @Nullable Operands operands(Node node) {
         Broadcast broadcast = broadcast(node);
         Operands operands = new Operands(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
         for (int input = 0; input < node.inputs().size(); input++) {

@@ -100,22 +100,31 @@ public final class Gemm {
         }
     }
 
+    /** From a packed panel to the next. */
+    public static long panelBytes(int k) {
+        return 4L * k * NR;
+    }
+
     /**
      * C[m, n] = start + A[m, k] B.
      *
      * @param a rows of k consecutive elements
-     * @param b packed
+     * @param b packed: panels {@link #panelBytes} apart
      * @param c rows of n consecutive elements; overlaps neither operand
      * @param edge {@link #EDGE_BYTES} of workspace
      */
-    public static void multiply(Loops loops, Size size, Matrix a, Place b, Matrix c, Start start, Place edge) {
+    public static void multiply(Loops loops, Size size, Matrix a, Matrix b, Matrix c, Start start, Place edge) {
+        if (size.k <= K_BLOCK) {
+            loops.product(size, a, b, c, start, edge);
+            return;
+        }
         int from = 0;
         do { // once for k = 0 too: C is then what it starts at
             int depth = Math.min(K_BLOCK, size.k - from);
             loops.product(
                     new Size(size.m, size.n, depth),
                     a.plus(4L * from),
-                    new Matrix(b.memory(), b.offset() + 4L * from * NR, 4L * size.k * NR),
+                    b.plus(4L * from * NR),
                     c,
                     from == 0 ? start : Start.RESULT,
                     edge);

@@ -159,7 +159,7 @@ public final class MachineLoops extends LoopsOverOthers {
 
     @Override
     public void product(Gemm.Size size, Matrix a, Matrix b, Matrix c, Start start, Place edge) {
-        Place bias = start.bias();
+        Matrix bias = start.bias();
         if (a.memory().isMapped()) {
             productOfMapped(size, a, b, c, start, edge);
             return;
@@ -173,7 +173,7 @@ public final class MachineLoops extends LoopsOverOthers {
         Matrix begin = switch (start.kind()) {
             case ZERO -> Matrix.NONE;
             case RESULT -> c;
-            case BIAS -> new Matrix(bias.memory(), bias.offset(), 0);
+            case BIAS -> bias;
         };
         kernels.product.run(
                 size.m(), size.n(), size.k(), a, b, c, begin, ARGUMENTS.get().memory());

@@ -1,7 +1,6 @@
 package dev.tenon.cpu.loops;
 
 import dev.tenon.cpu.machine.Matrix;
-import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -82,7 +81,7 @@ final class PlainProduct {
 
     /** What the rows of a block begin at. */
     private static void begin(float[][] rowsOfC, int rows, int columns, Matrix c, Start start) {
-        Place bias = start.bias();
+        Matrix bias = start.bias();
         for (int r = 0; r < rows; r++) {
             switch (start.kind()) {
                 case RESULT -> MemorySegment.copy(c.memory(), F32, c.offset() + r * c.stride(), rowsOfC[r], 0, columns);

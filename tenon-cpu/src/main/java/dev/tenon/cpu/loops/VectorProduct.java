@@ -31,7 +31,7 @@ final class VectorProduct {
         int k = size.k();
         int most = VectorTile.ROWS;
         Matrix tile = new Matrix(edge.memory(), edge.offset(), 4L * NR);
-        Matrix biases = new Matrix(start.bias().memory(), start.bias().offset(), 0);
+        Matrix biases = start.bias();
         boolean direct = columns == NR && start.kind() == Start.Kind.ZERO;
         for (int row = 0; row < m; row += most) {
             int rows = Math.min(most, m - row);
@@ -56,7 +56,7 @@ final class VectorProduct {
 
     private static void copyEdge(int rows, int columns, Place edge, Matrix c, Start start) {
         MemorySegment memory = c.memory();
-        Place bias = start.bias();
+        Matrix bias = start.bias();
         for (int row = 0; row < rows; row++) {
             for (int j = 0; j < columns; j++) {
                 float value = edge.memory().get(Loops.F32, edge.offset() + 4L * (row * NR + j));

@@ -91,9 +91,9 @@ public record BlockProductKernel(CallableCode kernel, Format format) {
         if (blocks <= 0) {
             throw new IllegalArgumentException("no blocks");
         }
-        x.matrix().check(1, (long) blocks * format.runs * RUN_BYTES);
-        w.matrix().check(1, (long) blocks * format.bytes);
-        y.matrix().checkWritable(1, 4L * ROWS);
+        x.check((long) blocks * format.runs * RUN_BYTES);
+        w.check((long) blocks * format.bytes);
+        y.checkWritable(4L * ROWS);
         arguments.set(LONG, BlockProductCode.X, x.offset());
         arguments.set(LONG, BlockProductCode.W, w.offset());
         arguments.set(LONG, BlockProductCode.Y, y.offset());

@@ -12,8 +12,8 @@ import java.util.Locale;
  */
 public record CallableCode(MethodHandle code) {
     /** Of the memory for the arguments of any kernel. */
-    public static final int ARGUMENT_BYTES = Math.max(
-            Math.max(ProductCode.ARGUMENT_BYTES, RowCode.ARGUMENT_BYTES), TransposeCode.ARGUMENT_BYTES);
+    public static final int ARGUMENT_BYTES =
+            Math.max(Math.max(ProductCode.ARGUMENT_BYTES, RowCode.ARGUMENT_BYTES), TransposeCode.ARGUMENT_BYTES);
 
     /**
      * The floats of the processor's longest vector.

@@ -45,18 +45,18 @@ public record ColumnKernel(
     public static ColumnKernel make(int lanes) {
         CallableCode.require(lanes);
         return new ColumnKernel(
-                CallableCode.of(new ColumnCode.ExpSums(lanes, false).make()),
-                CallableCode.of(new ColumnCode.ExpSums(lanes, true).make()),
-                CallableCode.of(new ColumnCode.Scale(lanes, false).make()),
-                CallableCode.of(new ColumnCode.Scale(lanes, true).make()),
-                lanes == 16 ? CallableCode.of(new ColumnCode.Few(false).make()) : null,
-                lanes == 16 ? CallableCode.of(new ColumnCode.Few(true).make()) : null,
+                CallableCode.of(new ColumnSoftmaxCode.ExpSums(lanes, false).make()),
+                CallableCode.of(new ColumnSoftmaxCode.ExpSums(lanes, true).make()),
+                CallableCode.of(new ColumnSoftmaxCode.Scale(lanes, false).make()),
+                CallableCode.of(new ColumnSoftmaxCode.Scale(lanes, true).make()),
+                lanes == 16 ? CallableCode.of(new ColumnSoftmaxCode.Few(false).make()) : null,
+                lanes == 16 ? CallableCode.of(new ColumnSoftmaxCode.Few(true).make()) : null,
                 CallableCode.of(new ColumnCode.Sums(lanes).make()),
                 CallableCode.of(new ColumnCode.Extremes(lanes).make()),
                 CallableCode.of(new ColumnCode.Places(lanes).make()),
                 CallableCode.of(new ColumnCode.Reciprocals(lanes).make()),
-                CallableCode.of(new ColumnCode.Write(lanes, false).make()),
-                CallableCode.of(new ColumnCode.Write(lanes, true).make()),
+                CallableCode.of(new ColumnSoftmaxCode.Write(lanes, false).make()),
+                CallableCode.of(new ColumnSoftmaxCode.Write(lanes, true).make()),
                 lanes);
     }
 
@@ -72,21 +72,22 @@ public record ColumnKernel(
      */
     public void expSums(int rows, int n, Matrix x, Place largest, Place sums, MemorySegment arguments) {
         if (rows > 0 && n > 0) {
-            sums.matrix().checkWritable(1, 4L * n);
-            largest.matrix().checkWritable(1, 4L * n);
+            sums.checkWritable(4L * n);
+            largest.checkWritable(4L * n);
             call(expSums, rows, n, x, Matrix.NONE, largest, sums, arguments);
         }
     }
 
     /** The most rows that {@link #few} takes; 0 where it takes none. */
     public int mostFew() {
-        return few == null ? 0 : ColumnCode.Few.MOST;
+        return few == null ? 0 : ColumnSoftmaxCode.Few.MOST;
     }
 
     /** The softmax of columns of few rows, x and y alike in their steps. */
     public void few(Form form, Matrix x, Matrix y, MemorySegment arguments) {
         if (form.rows > mostFew() || x.stride() != y.stride()) {
-            throw new IllegalArgumentException(form.rows + " rows are more than " + mostFew() + ", or not as far apart");
+            throw new IllegalArgumentException(
+                    form.rows + " rows are more than " + mostFew() + ", or not as far apart");
         }
         if (form.rows <= 0 || form.n <= 0) {
             return;
@@ -108,12 +109,11 @@ public record ColumnKernel(
      *
      * @param kept {@link #keptBytes}
      */
-    public void keptExpSums(
-            int rows, int n, Matrix x, Place kept, Place largest, Place sums, MemorySegment arguments) {
+    public void keptExpSums(int rows, int n, Matrix x, Place kept, Place largest, Place sums, MemorySegment arguments) {
         if (rows > 0 && n > 0) {
-            kept.matrix().checkWritable(1, keptBytes(rows, n));
-            sums.matrix().checkWritable(1, 4L * n);
-            largest.matrix().checkWritable(1, 4L * n);
+            kept.checkWritable(keptBytes(rows, n));
+            sums.checkWritable(4L * n);
+            largest.checkWritable(4L * n);
             call(keptExpSums, rows, n, x, kept.matrix(), largest, sums, arguments);
         }
     }
@@ -123,10 +123,10 @@ public record ColumnKernel(
         if (form.rows <= 0 || form.n <= 0) {
             return;
         }
-        kept.matrix().check(1, keptBytes(form.rows, form.n));
+        kept.check(keptBytes(form.rows, form.n));
         y.checkWritable(form.rows, 4L * form.n);
-        largest.matrix().check(1, 4L * form.n);
-        factors.matrix().check(1, 4L * form.n);
+        largest.check(4L * form.n);
+        factors.check(4L * form.n);
         boolean stream = form.stream && y.isWholeVectors(4L * form.n, 4L * lanes);
         CallableCode kernel = stream ? scaleStream : scale;
         call(kernel, form.rows, form.n, y, kept.matrix(), largest, factors, arguments);
@@ -135,7 +135,7 @@ public record ColumnKernel(
     /** Adds rows to the sums of their columns, of at most a few thousand; the rest is as above. */
     public void sums(int rows, int n, Matrix x, Place sums, MemorySegment arguments) {
         if (rows > 0 && n > 0) {
-            sums.matrix().checkWritable(1, 4L * n);
+            sums.checkWritable(4L * n);
             call(this.sums, rows, n, x, Matrix.NONE, sums, Place.NONE, arguments);
         }
     }
@@ -148,8 +148,8 @@ public record ColumnKernel(
      */
     public void extremes(int rows, int n, Matrix x, Place most, Place least, MemorySegment arguments) {
         if (rows > 0 && n > 0) {
-            most.matrix().checkWritable(1, 4L * n);
-            least.matrix().checkWritable(1, 4L * n);
+            most.checkWritable(4L * n);
+            least.checkWritable(4L * n);
             call(extremes, rows, n, x, Matrix.NONE, most, least, arguments);
         }
     }
@@ -163,11 +163,10 @@ public record ColumnKernel(
      * @param keys of the best, to be compared as integers; {@link #NO_KEY} before the call
      * @param rows their rows, counted from 0; zeros before the call
      */
-    public void places(
-            Search search, int count, int n, Matrix x, Place keys, Place rows, MemorySegment arguments) {
+    public void places(Search search, int count, int n, Matrix x, Place keys, Place rows, MemorySegment arguments) {
         if (count > 0 && n > 0) {
-            keys.matrix().checkWritable(1, 4L * n);
-            rows.matrix().checkWritable(1, 4L * n);
+            keys.checkWritable(4L * n);
+            rows.checkWritable(4L * n);
             arguments.set(INT, ColumnCode.NUMBER, 0);
             arguments.set(INT, ColumnCode.FLIP, search.largest ? 0 : -1);
             arguments.set(INT, ColumnCode.LATER, search.last ? -1 : 0);
@@ -181,7 +180,7 @@ public record ColumnKernel(
     /** Numbers become their reciprocals. */
     public void reciprocals(int n, Place row, MemorySegment arguments) {
         if (n > 0) {
-            row.matrix().checkWritable(1, 4L * n);
+            row.checkWritable(4L * n);
             call(reciprocals, 1, n, row.matrix(), Matrix.NONE, Place.NONE, row, arguments);
         }
     }
@@ -202,8 +201,8 @@ public record ColumnKernel(
         }
         long bytes = 4L * form.n;
         y.checkWritable(form.rows, bytes);
-        largest.matrix().check(1, bytes);
-        factors.matrix().check(1, bytes);
+        largest.check(bytes);
+        factors.check(bytes);
         arguments.set(LONG, ColumnCode.STREAM, form.stream && y.isWholeVectors(bytes, 4L * lanes) ? 1 : 0);
         call(form.log ? logSoftmax : softmax, form.rows, form.n, x, y, largest, factors, arguments);
     }

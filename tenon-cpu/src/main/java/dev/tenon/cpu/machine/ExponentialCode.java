@@ -12,8 +12,7 @@ abstract class ExponentialCode extends RowCode {
         Exponential.E5, Exponential.E4, Exponential.E3, Exponential.E2, Exponential.E1
     };
     /** 2^r for r in ±1/2 (our fit, within 1e-7; 1 at 0). */
-    private static final float[] BINARY = {
-        0.00132647261f, 0.00967151299f, 0.0555073358f, 0.240222424f, 0.693147004f, 1
+    private static final float[] BINARY = {0.00132647261f, 0.00967151299f, 0.0555073358f, 0.240222424f, 0.693147004f, 1
     };
 
     private static final int EXPONENT_SHIFT = 23;
@@ -51,7 +50,7 @@ abstract class ExponentialCode extends RowCode {
         horner(3, 1, 1);
     }
 
-    /** What e^v is without its first two terms: v in vector 1, which becomes r, the exponent in 5, (p - r) / r² in 3. */
+    /** e^v without its first two terms: v in vector 1, which becomes r, the exponent in 5, (e^r - 1 - r) / r² in 3. */
     final void wideReduce(VectorAssembler wide) {
         operate(Arithmetic.MULTIPLY, 5, 1, Exponential.LOG2_E);
         wide.round512(5, 5);
@@ -64,8 +63,8 @@ abstract class ExponentialCode extends RowCode {
     }
 
     /**
-     * e^v for v of at most 0, by 2^t with t = v log2(e): vector 3 times 2 to vector 5. What rounding t loses is 2^-24 of
-     * v, so that small results have fewer digits than large ones.
+     * e^v for v of at most 0, by 2^t with t = v log2(e): vector 3 times 2 to vector 5. What rounding t loses is 2^-24
+     * of v, so that small results have fewer digits than large ones.
      */
     private void boundedSplit(VectorAssembler wide) {
         operate(Arithmetic.MULTIPLY, 1, 1, Exponential.LOG2_E);
@@ -122,15 +121,7 @@ abstract class ExponentialCode extends RowCode {
     /** The constants of {@link #gelu}; vector 11 is one. */
     final void keepGelu() {
         keep(POLYNOMIAL);
-        keep(
-                Exponential.LOG2_E,
-                Exponential.ROUNDER,
-                Exponential.LN2_HIGH,
-                Exponential.LN2_LOW,
-                -0.5f,
-                15,
-                1,
-                0.5f);
+        keep(Exponential.LOG2_E, Exponential.ROUNDER, Exponential.LN2_HIGH, Exponential.LN2_LOW, -0.5f, 15, 1, 0.5f);
         keep(0.00415328005f, 0.183970973f, 0.102480799f, 1.20555723f, 0.0408814996f, 0.439286917f);
         vectors.constant(11, Float.intBitsToFloat(0x7FFF_FFFF));
     }

@@ -47,9 +47,9 @@ public record MachineRows(
                 CallableCode.of(new ExponentialCode.Gelu(lanes).make()),
                 CallableCode.of(new ExponentialCode.ExpSum(lanes, false).make()),
                 CallableCode.of(new ExponentialCode.ExpSum(lanes, true).make()),
-                CallableCode.of(new NormCode.Moments(lanes).make()),
-                CallableCode.of(new NormCode.Normalise(lanes, false).make()),
-                CallableCode.of(new NormCode.Normalise(lanes, true).make()),
+                CallableCode.of(new RowCode.Moments(lanes).make()),
+                CallableCode.of(new RowCode.Normalise(lanes, false).make()),
+                CallableCode.of(new RowCode.Normalise(lanes, true).make()),
                 RowFoldKernel.make(lanes),
                 lanes);
     }
@@ -157,19 +157,19 @@ public record MachineRows(
 
     /** Calls a kernel that writes y. */
     private void write(CallableCode kernel, Place x, Place y, int n, Place scale, Place bias, Arguments arguments) {
-        y.matrix().checkWritable(1, 4L * n);
+        y.checkWritable(4L * n);
         call(kernel, x, y, n, scale, bias, arguments);
     }
 
     /** Checks all rows but y, which not every kernel writes, and calls. */
     private void call(CallableCode kernel, Place x, Place y, int n, Place scale, Place bias, Arguments arguments) {
         long bytes = 4L * n;
-        x.matrix().check(1, bytes);
+        x.check(bytes);
         if (!scale.isNone()) {
-            scale.matrix().check(1, bytes);
+            scale.check(bytes);
         }
         if (!bias.isNone()) {
-            bias.matrix().check(1, bytes);
+            bias.check(bytes);
         }
         MemorySegment memory = arguments.memory;
         memory.set(LONG, RowCode.X, x.offset());

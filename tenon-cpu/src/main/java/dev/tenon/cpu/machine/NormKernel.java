@@ -49,10 +49,10 @@ public record NormKernel(CallableCode kernel, int lanes) {
         x.check(form.rows, bytes);
         y.checkWritable(form.rows, bytes);
         if (!scale.isNone()) {
-            scale.matrix().check(1, bytes);
+            scale.check(bytes);
         }
         if (!bias.isNone()) {
-            bias.matrix().check(1, bytes);
+            bias.check(bytes);
         }
         arguments.set(LONG, RowCode.X, x.offset());
         arguments.set(LONG, RowCode.Y, y.offset());

@@ -10,7 +10,8 @@ import java.util.Optional;
 /**
  * Asks Linux to back large memory by pages of 2 MiB, which it does for those who ask. A product that walks through
  * memory of many small pages waits for the table of pages: MiniLM took 7 % less at 1×8, 4 % at 32×128, one thread of a
- * Zen 4. And tells it which pages of a mapped file are not needed any more. Where the system has no such pages, or Java may not call it, nothing happens. Thread-safe.
+ * Zen 4. And tells it which pages of a mapped file are not needed any more. Where the system has no such pages, or Java
+ * may not call it, nothing happens. Thread-safe.
  */
 public final class Pages {
     /** Of a huge page, and the alignment of memory that is to be made of them. */
@@ -55,8 +56,8 @@ public final class Pages {
     }
 
     /**
-     * Lets the process forget pages of a file that it maps to read: they stay in the system's cache, and are there again
-     * when they are read.
+     * Lets the process forget pages of a file that it maps to read: they stay in the system's cache, and are there
+     * again when they are read.
      *
      * @param mapped a part of a mapping that is shared and read-only, for of others what was written would be lost
      */

@@ -46,7 +46,7 @@ public record PanelKernel(CallableCode kernel, int lanes) {
             throw new IllegalArgumentException(k + " elements are not a multiple of four");
         }
         rows.check(columns(), 4L * k);
-        panel.matrix().checkWritable(1, 4L * k * columns());
+        panel.checkWritable(4L * k * columns());
         arguments.set(LONG, PanelCode.FROM, rows.offset());
         arguments.set(LONG, PanelCode.FROM_STEP, rows.stride());
         arguments.set(LONG, PanelCode.TO, panel.offset());

@@ -21,6 +21,22 @@ public record Place(MemorySegment memory, long offset) {
         return isNone() ? this : new Place(memory, offset + bytes);
     }
 
+    /** That so many bytes from here on lie within the memory. */
+    void check(long bytes) {
+        if (offset < 0 || offset > memory.byteSize() - bytes) {
+            throw new IndexOutOfBoundsException(
+                    bytes + " bytes from byte " + offset + " on are not within " + memory.byteSize());
+        }
+    }
+
+    /** The same for bytes that are written. */
+    void checkWritable(long bytes) {
+        check(bytes);
+        if (memory.isReadOnly()) {
+            throw new IllegalArgumentException("the memory is read-only");
+        }
+    }
+
     /** The row that begins here. */
     Matrix matrix() {
         return new Matrix(memory, offset, 0);

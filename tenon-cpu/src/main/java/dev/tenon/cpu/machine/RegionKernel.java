@@ -317,7 +317,8 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
                     gelu();
                     vectors.move(to, 0);
                 }
-                case EXPONENTIAL, SIGMOID, GATE, TANGENT -> wide(step.word, to, a, Objects.requireNonNull(vectors.wide()));
+                case EXPONENTIAL, SIGMOID, GATE, TANGENT ->
+                    wide(step.word, to, a, Objects.requireNonNull(vectors.wide()));
             }
         }
 
@@ -334,7 +335,10 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
             }
         }
 
-        /** With e = e^-|a|: 1 or a, or where a is below zero e or a e, over 1 + e. a e is scaled last, for e may be subnormal. */
+        /**
+         * With e = e^-|a|: 1 or a, or where a is below zero e or a e, over 1 + e. a e is scaled last, for e may be
+         * subnormal.
+         */
         private void gate(boolean times, int to, int a, VectorAssembler wide) {
             vectors.constant(2, Float.intBitsToFloat(Integer.MAX_VALUE));
             operate(Arithmetic.AND, 1, a, 2);

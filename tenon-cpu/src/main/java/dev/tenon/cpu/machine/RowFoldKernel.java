@@ -83,11 +83,11 @@ public record RowFoldKernel(CallableCode sums, CallableCode extremes, CallableCo
         if (rows <= 0) {
             return;
         }
-        if (!takes(n) && !(kernel == extremes && n > MOST)) {
+        if (!takes(n) && !(kernel.equals(extremes) && n > MOST)) {
             throw new IllegalArgumentException("rows of " + n + " elements are not of " + lanes + " to " + MOST);
         }
         x.check(rows, 4L * n);
-        pairs.matrix().checkWritable(1, (long) PAIR * rows);
+        pairs.checkWritable((long) PAIR * rows);
         arguments.set(LONG, RowCode.X, x.offset());
         arguments.set(LONG, RowCode.Y, pairs.offset());
         arguments.set(LONG, RowCode.N, n);
@@ -121,7 +121,7 @@ public record RowFoldKernel(CallableCode sums, CallableCode extremes, CallableCo
             SUMS,
             /** The largest and the smallest {@link MachineRows#key key}. */
             EXTREMES,
-            /** The largest, and the sum of exponentials against it: NaN where there is one, or where all are -infinity. */
+            /** The largest, and the sum of exponentials against it: NaN of NaN, or where all are -infinity. */
             EXPONENTIALS
         }
 

@@ -39,7 +39,6 @@ final class VectorAssembler extends Assembler {
         /** Of the bits. */
         AND(0xDB, true),
         XOR(0xEF, true),
-        /** Of 32-bit integers. */
         ADD_INTEGERS(0xFE, true),
         /** All bits where the first is greater; a mask with 512 bits. */
         GREATER(0x66, true),
@@ -320,7 +319,7 @@ final class VectorAssembler extends Assembler {
         merge512(to, 0x80 | mask, from);
     }
 
-    /** The lanes of the mask; the others stay. */
+    /** The others stay. */
     void merge512(int to, int mask, int from) {
         evexPrefix(MAP_0F, NONE, to, 0, from >> 4 & 1, from >> 3 & 1, mask);
         code.write(0x28);

@@ -10,9 +10,9 @@ import dev.tenon.cpu.loops.Gemm;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Start;
 import dev.tenon.cpu.machine.Matrix;
-import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Layout;
+import dev.tenon.cpu.step.Records;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +38,9 @@ final class FloatProduct {
      */
     private static final long B_BYTES = 2048 * 1024;
 
+    /** Blocks that are made once. */
+    private static final int KEPT_BLOCKS = 64;
+
     private final DType dtype;
     private final int k;
     private final int n;
@@ -57,6 +60,7 @@ final class FloatProduct {
     private final long biasAt;
     private final long rowAt;
     private final long workspaceBytes;
+    private final @Nullable Block[] blocks = new @Nullable Block[KEPT_BLOCKS];
 
     /**
      * How the operands lie in memory.
@@ -169,38 +173,59 @@ final class FloatProduct {
             long cFrom,
             long m) {}
 
-    /** A block of the result: its rows and columns, and where its sums are kept until it is written. */
-    private record Block(long row, int rows, int column, int columns, Matrix sums) {}
+    /** A block of the result: its rows and columns. */
+    private record Block(long row, int rows, int column, int columns) {}
 
-    /** Computes one block. */
-    void block(Operands of, long rowBlock, long columnBlock, MemorySegment workspace) {
-        Loops loops = Loops.current();
+    /** Made once for most products; threads that make one at the same time make the same. */
+    private Block block(long rowBlock, long columnBlock, long m) {
         long row = rowBlock * blockRows;
-        int rows = (int) Math.min(blockRows, of.m - row);
+        int rows = (int) Math.min(blockRows, m - row);
+        long index = rowBlock * columnBlocks() + columnBlock;
+        Block known = index < KEPT_BLOCKS ? blocks[(int) index] : null;
+        if (known != null && known.rows == rows) {
+            return known;
+        }
         int column = (int) (columnBlock * blockColumns);
-        int columns = Math.min(blockColumns, n - column);
+        Block made = new Block(row, rows, column, Math.min(blockColumns, n - column));
+        if (index < KEPT_BLOCKS) {
+            blocks[(int) index] = made;
+        }
+        return made;
+    }
+
+    /** Computes one block, with a worker's workspace and records. */
+    void block(Operands of, long rowBlock, long columnBlock, MemorySegment workspace, Records records) {
+        Loops loops = Loops.current();
+        Block block = block(rowBlock, columnBlock, of.m);
+        long row = block.row;
+        int rows = block.rows;
+        int column = block.column;
+        int columns = block.columns;
         boolean f32 = dtype == DType.F32;
         Matrix sums = f32
-                ? new Matrix(of.c, 4 * (of.cFrom + row * n + column), 4L * n)
-                : new Matrix(workspace, cAt, 4L * columns);
-        Block block = new Block(row, rows, column, columns, sums);
+                ? records.matrix(of.c, 4 * (of.cFrom + row * n + column), 4L * n)
+                : records.matrix(workspace, cAt, 4L * columns);
         if (!aDirect()) {
             loadRows(of.a, of.aFrom, of.lda, row, rows, workspace);
         }
         if (bias && !f32) {
             Convert.load(dtype, of.biases, column, workspace, biasAt, columns);
         }
-        panels(loops, of, block, workspace);
-        finish(loops, of, block, workspace);
+        panels(loops, of, block, sums, workspace, records);
+        finish(loops, of, block, sums, workspace);
     }
 
-    private void panels(Loops loops, Operands of, Block block, MemorySegment workspace) {
+    private void panels(
+            Loops loops, Operands of, Block block, Matrix result, MemorySegment workspace, Records records) {
         boolean f32 = dtype == DType.F32;
         Matrix left = aDirect()
-                ? new Matrix(of.a, 4 * (of.aFrom + block.row * of.lda), 4 * of.lda)
-                : new Matrix(workspace, aAt, 4L * k);
-        Start start =
-                !bias ? Start.ZERO : f32 ? Start.bias(of.biases, 4L * block.column) : Start.bias(workspace, biasAt);
+                ? records.matrix(of.a, 4 * (of.aFrom + block.row * of.lda), 4 * of.lda)
+                : records.matrix(workspace, aAt, 4L * k);
+        Start start = Start.ZERO;
+        if (bias) {
+            MemorySegment biases = f32 ? of.biases : workspace;
+            start = new Start(Start.Kind.BIAS, records.matrix(biases, f32 ? 4L * block.column : biasAt, 0));
+        }
         boolean direct = packed && f32;
         for (int j = 0; !direct && j < block.columns; j += Gemm.NR) {
             int width = Math.min(Gemm.NR, block.columns - j);
@@ -208,10 +233,10 @@ final class FloatProduct {
         }
         long panelBytes = 4L * k * Gemm.NR;
         Matrix right = direct
-                ? new Matrix(of.b, of.bFrom + 4L * block.column * k, panelBytes)
-                : new Matrix(workspace, bAt, panelBytes);
+                ? records.matrix(of.b, of.bFrom + 4L * block.column * k, panelBytes)
+                : records.matrix(workspace, bAt, panelBytes);
         Gemm.Size size = new Gemm.Size(block.rows, block.columns, k);
-        loops.product(size, left, right, block.sums, start, new Place(workspace, edgeAt));
+        loops.product(size, left, right, result, start, records.place(workspace, edgeAt));
     }
 
     private void loadRows(MemorySegment a, long aFrom, long lda, long row, int rows, MemorySegment workspace) {
@@ -267,7 +292,7 @@ final class FloatProduct {
     }
 
     /** What comes after the sums, while the block is in the cache. */
-    private void finish(Loops loops, Operands of, Block block, MemorySegment workspace) {
+    private void finish(Loops loops, Operands of, Block block, Matrix result, MemorySegment workspace) {
         boolean f32 = dtype == DType.F32;
         if (f32 && activation == null && !residual) {
             return;
@@ -276,10 +301,10 @@ final class FloatProduct {
         boolean whole = f32 && columns == n && (long) block.rows * columns <= Integer.MAX_VALUE;
         int spans = whole ? 1 : block.rows;
         int length = whole ? block.rows * columns : columns;
-        MemorySegment sums = block.sums.memory();
+        MemorySegment sums = result.memory();
         long first = of.cFrom + block.row * n + block.column;
         for (int r = 0; r < spans; r++) {
-            long at = block.sums.offset() + r * block.sums.stride();
+            long at = result.offset() + r * result.stride();
             long element = first + (long) r * n;
             if (activation != null) {
                 loops.unary(activation, sums, at, sums, at, length);

@@ -96,7 +96,7 @@ final class GroupedMatMulStep implements CpuStep, RangeTask {
         FloatProduct.Operands operands = new FloatProduct.Operands(
                 a, group[1] * k, k, b, group[0] * bSize, none, none, c, group[1] * n, group[2]);
         for (long unit = from; unit < to; unit++) {
-            product.block(operands, unit % rowBlocks, unit / rowBlocks, frame.workspace(worker));
+            product.block(operands, unit % rowBlocks, unit / rowBlocks, frame.workspace(worker), frame.records(worker));
         }
     }
 

@@ -114,8 +114,7 @@ final class ColumnSoftmaxStep implements CpuStep {
         }
         totals.begin(x.n(), workspace);
         Place place = new Place(workspace, keptAt);
-        return ColumnLoops.softmax(
-                form, given, place, totals.largest(workspace), totals.sums(workspace), result);
+        return ColumnLoops.softmax(form, given, place, totals.largest(workspace), totals.sums(workspace), result);
     }
 
     /** Sums become what is multiplied or taken off. */

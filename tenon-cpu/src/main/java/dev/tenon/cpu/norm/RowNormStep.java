@@ -16,6 +16,7 @@ import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
+import dev.tenon.cpu.step.Records;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,9 @@ final class RowNormStep implements CpuStep, RangeTask {
     private final long workspaceBytes;
     private final boolean shared;
     private final boolean stream;
+    /** The form of as many rows as were done last; threads may lose it to each other. */
+    private NormKernel.@Nullable Form last;
+
     private final RangeTask search = this::search;
     private final RangeTask finish = this::finish;
 
@@ -122,12 +126,13 @@ final class RowNormStep implements CpuStep, RangeTask {
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
         MemorySegment workspace = frame.workspace(worker);
-        Place scales = place(frame, scale, workspace, scaleAt);
-        Place biases = place(frame, bias, workspace, biasAt);
+        Records records = frame.records(worker);
+        Place scales = place(frame, scale, workspace, scaleAt, records);
+        Place biases = place(frame, bias, workspace, biasAt, records);
         boolean together = dtype == DType.F32 && !norm.perRow && norm.size <= BLOCK;
         for (long row = from; row < to; row++) {
             if (together) {
-                row += rows(loops, x, y, row, to, scales, biases);
+                row += rows(frame, row, to, scales, biases, worker);
                 if (row == to) {
                     return;
                 }
@@ -199,35 +204,43 @@ final class RowNormStep implements CpuStep, RangeTask {
         NormFactors factors = new NormFactors(
                 found.get(Loops.F32, foundAt), found.get(Loops.F32, foundAt + 4), found.get(Loops.F32, foundAt + 8));
         MemorySegment workspace = frame.workspace(worker);
-        Place scales = place(frame, scale, workspace, scaleAt);
-        Place biases = place(frame, bias, workspace, biasAt);
+        Place scales = place(frame, scale, workspace, scaleAt, frame.records(worker));
+        Place biases = place(frame, bias, workspace, biasAt, frame.records(worker));
         long end = Math.min(norm.size, to * CHUNK);
         write(frame, frame.group()[0], from * CHUNK, end, factors, scales, biases, worker);
     }
 
     /** As many rows from one on as loops over many do; returns how many. */
-    private int rows(Loops loops, MemorySegment x, MemorySegment y, long row, long to, Place scales, Place biases) {
+    private int rows(CpuFrame frame, long row, long to, Place scales, Place biases, int worker) {
         int count = (int) Math.min(to - row, MOST_ROWS);
         int n = (int) norm.size;
-        NormKernel.Form form = new NormKernel.Form(count, n, (float) norm.epsilon, norm.rms, stream);
+        NormKernel.Form form = last;
+        if (form == null || form.rows() != count) {
+            form = new NormKernel.Form(count, n, (float) norm.epsilon, norm.rms, stream);
+            last = form;
+        }
         long offset = 4L * row * n;
-        return loops.norm(form, new Matrix(x, offset, 4L * n), new Matrix(y, offset, 4L * n), scales, biases);
+        Records records = frame.records(worker);
+        Matrix x = records.matrix(frame.at(input), offset, 4L * n);
+        Matrix y = records.matrix(frame.at(output), offset, 4L * n);
+        return Loops.current().norm(form, x, y, scales, biases);
     }
 
     /** A parameter as a row of its own, in memory or repeated into workspace. */
-    private Place place(CpuFrame frame, @Nullable Parameter parameter, MemorySegment workspace, long offset) {
+    private Place place(
+            CpuFrame frame, @Nullable Parameter parameter, MemorySegment workspace, long offset, Records records) {
         if (parameter == null) {
             return Place.NONE;
         }
         MemorySegment memory = frame.at(parameter.slot());
         if (!isCopied(parameter)) {
-            return new Place(memory, 0);
+            return records.place(memory, 0);
         }
         int width = TileKind.of(dtype).bytes();
         for (long i = 0; i < norm.size; i++) {
             Convert.load(dtype, memory, parameter.broadcast().at(0, i), workspace, offset + width * i, 1);
         }
-        return new Place(workspace, offset);
+        return records.place(workspace, offset);
     }
 
     private void scaleDoubles(MemorySegment y, long row, Place scales, Place biases) {

@@ -111,9 +111,10 @@ final class GemmRecurrentProducts implements RecurrentProducts {
     public void project(CpuFrame frame, RecurrentUnit unit, Rows x, long bias, long to, long toStride) {
         MemorySegment memory = unit.memory();
         boolean once = preparedW.byteSize() != 0;
-        Place panels = once
-                ? new Place(preparedW, packedW() * unit.direction())
-                : new Place(memory, unit.own() + Gemm.EDGE_BYTES);
+        long step = Gemm.panelBytes(shape.features());
+        Matrix panels = once
+                ? new Matrix(preparedW, packedW() * unit.direction(), step)
+                : new Matrix(memory, unit.own() + Gemm.EDGE_BYTES, step);
         Gemm.multiply(
                 loops,
                 new Gemm.Size(x.count(), shape.rows(), shape.features()),
@@ -148,7 +149,7 @@ final class GemmRecurrentProducts implements RecurrentProducts {
                 loops,
                 new Gemm.Size(unit.count(), part.to() - part.from(), shape.hidden()),
                 new Matrix(memory, states, 4L * shape.hidden()),
-                new Place(once ? preparedR : memory, packed),
+                new Matrix(once ? preparedR : memory, packed, Gemm.panelBytes(shape.hidden())),
                 new Matrix(memory, to, toStride * 4),
                 add ? Start.RESULT : Start.ZERO,
                 new Place(memory, unit.own()));

@@ -2,7 +2,6 @@ package dev.tenon.cpu.reduce;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
-import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.UnaryFn;
@@ -169,15 +168,15 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
 
     /** Rows [from, to) of n columns: their extremes, or their sums and the like. */
     private void reduce(Loops loops, MemorySegment x, long base, int n, long from, long to, MemorySegment workspace) {
-        int wide = n * together;
-        long whole = from + (to - from) / together * together;
         if (isExtreme() || fn == ReduceFn.LOG_SUM_EXP) {
             extremes(loops, x, base, n, from, to, workspace);
         }
         if (!isExtreme()) {
             join(loops, x, base, n, from, to, summed, workspace);
             if (summed && !areFinite(workspace, n)) {
-                join(loops, x, base, n, from, to, false, workspace); // sums in f32 overflow where those in double do not
+                join(
+                        loops, x, base, n, from, to, false,
+                        workspace); // sums in f32 overflow where those in double do not
             }
         }
     }
@@ -224,9 +223,7 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         for (int j = 0; j < wide && rows > 0; j++) {
             int most = workspace.get(Convert.I32, xAt + 4L * j);
             int least = workspace.get(Convert.I32, yAt + 4L * j);
-            float found = fn == ReduceFn.MIN
-                    ? RowFoldKernel.smallest(most, least)
-                    : RowFoldKernel.largest(most, least);
+            float found = fn == ReduceFn.MIN ? RowFoldKernel.smallest(most, least) : RowFoldKernel.largest(most, least);
             workspace.set(Loops.F32, bestAt + 4L * j, found);
         }
         return true;

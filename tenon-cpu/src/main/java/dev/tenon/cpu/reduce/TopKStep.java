@@ -3,6 +3,7 @@ package dev.tenon.cpu.reduce;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.reduction.TopK;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.step.CpuFrame;
@@ -47,7 +48,11 @@ final class TopKStep extends LoopStep {
 
     @Override
     public long workspaceBytes() {
-        return heapBytes() + (gathered ? GATHERED * lanes.size * dtype.bytes() : 0);
+        return SizeMath.sum("top-k", heapBytes(), gatheredBytes());
+    }
+
+    private long gatheredBytes() {
+        return gathered ? SizeMath.product("top-k", GATHERED, lanes.size, dtype.bytes()) : 0;
     }
 
     private long heapBytes() {
@@ -74,7 +79,7 @@ final class TopKStep extends LoopStep {
             }
             return;
         }
-        MemorySegment lines = workspace.asSlice(heapBytes(), GATHERED * lanes.size * dtype.bytes());
+        MemorySegment lines = workspace.asSlice(heapBytes(), gatheredBytes());
         for (long lane = from; lane < to; ) {
             int count = (int) Math.min(Math.min(GATHERED, to - lane), lanes.stride - lane % lanes.stride);
             gather(source, lanes.first(lane, lanes.size), count, lines);
@@ -96,8 +101,7 @@ final class TopKStep extends LoopStep {
     }
 
     /** The best of a lane that lies at that place of memory. */
-    private void lane(
-            CpuFrame frame, long lane, MemorySegment memory, long first, long stride, MemorySegment heap) {
+    private void lane(CpuFrame frame, long lane, MemorySegment memory, long first, long stride, MemorySegment heap) {
         fill(heap, memory, first, stride);
         long target = lanes.first(lane, k);
         for (long size = k; size > 0; size--) {

@@ -12,6 +12,10 @@ public final class CpuFrame {
     private final MemorySegment[] slots;
     private final MemorySegment[] workspace;
     private final Registers[] registers;
+    private final Records[] records;
+    /** Whether a slot is bound anew for each run. */
+    private final boolean[] bound;
+
     private final long[] group = new long[3];
     private final WorkerPool pool;
     private @Nullable RunObserver observer;
@@ -21,8 +25,11 @@ public final class CpuFrame {
         this.workspace = workspace;
         this.pool = pool;
         this.registers = new Registers[pool.threads()];
+        this.records = new Records[pool.threads()];
+        this.bound = new boolean[slots.length];
         for (int worker = 0; worker < registers.length; worker++) {
             registers[worker] = new Registers();
+            records[worker] = new Records(this);
         }
     }
 
@@ -34,6 +41,22 @@ public final class CpuFrame {
     /** Sets the memory of an input or output for this run. */
     public void bind(int slot, MemorySegment segment) {
         slots[slot] = segment;
+        bound[slot] = true;
+    }
+
+    /** Whether that is the memory of an input or output of this run. */
+    boolean isBound(MemorySegment memory) {
+        for (int slot = 0; slot < bound.length; slot++) {
+            if (bound[slot] && slots[slot].equals(memory)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What a worker names memory by, kept from run to run. */
+    public Records records(int worker) {
+        return records[worker];
     }
 
     /**

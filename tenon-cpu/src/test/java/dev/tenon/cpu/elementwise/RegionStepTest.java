@@ -77,8 +77,8 @@ class RegionStepTest {
                 float sum = (float) x.get(i) + (float) row.get(i % inner);
                 float wanted = Math.max((sum * (float) y.get(i) - 0.75f) / (float) x.get(i), 0f);
                 if (Float.compare((float) found.get(i), wanted) != 0) {
-                    throw new AssertionError("element " + i + " of rows of " + inner + " is " + found.get(i)
-                            + "; expected " + wanted);
+                    throw new AssertionError(
+                            "element " + i + " of rows of " + inner + " is " + found.get(i) + "; expected " + wanted);
                 }
             }
         }

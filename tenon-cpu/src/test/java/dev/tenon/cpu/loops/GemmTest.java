@@ -68,7 +68,7 @@ class GemmTest {
                 loops,
                 new Gemm.Size(m, n, k),
                 new Matrix(a, 4, 4L * lda),
-                new Place(packed, 0),
+                new Matrix(packed, 0, Gemm.panelBytes(k)),
                 new Matrix(c, 4, 4L * ldc),
                 start,
                 new Place(edge, 0));

@@ -49,7 +49,8 @@ class MappedMemoryTest {
         Gemm.pack(weight, 0, 5, 1, N, 5, b, 0);
         Place edge = new Place(Arena.ofAuto().allocate(Gemm.EDGE_BYTES, 64), 0);
         Gemm.Size size = new Gemm.Size(ROWS, 5, N);
-        Gemm.multiply(loops, size, x, new Place(b, 0), new Matrix(y, 0, 20), Start.ZERO, edge);
+        Gemm.multiply(
+                loops, size, x, new Matrix(b, 0, Gemm.panelBytes(size.k())), new Matrix(y, 0, 20), Start.ZERO, edge);
     }
 
     private static void softmax(Loops loops, Matrix mask, MemorySegment y) {

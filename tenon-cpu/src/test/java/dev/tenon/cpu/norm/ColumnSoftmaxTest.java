@@ -75,12 +75,17 @@ class ColumnSoftmaxTest {
                 for (int i = 0; i < size[1]; i += 1 + size[1] / 60) {
                     double difference = x.get(first + i * row) - most;
                     double wanted = log ? difference - Math.log(sum) : Math.exp(difference) / sum;
-                    String place = op + " of " + dtype + ", slab " + slab + ", row " + i + ", column " + j + " of " + row;
+                    String place =
+                            op + " of " + dtype + ", slab " + slab + ", row " + i + ", column " + j + " of " + row;
                     double found = y.get(first + i * row);
                     if (Double.isNaN(wanted) || Double.isInfinite(wanted)) {
                         assertThat(found).as(place).isEqualTo(Double.valueOf(wanted));
                     } else {
-                        assertThat(found).as(place).isCloseTo(wanted, within(error * (log ? 8 : wanted) + (dtype == DType.F16 ? 3e-8 : 1e-12)));
+                        assertThat(found)
+                                .as(place)
+                                .isCloseTo(
+                                        wanted,
+                                        within(error * (log ? 8 : wanted) + (dtype == DType.F16 ? 3e-8 : 1e-12)));
                     }
                 }
             }

@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Test;
 
 /** What looks for elements or adds them up along an axis that is not the last, against the operation's meaning. */
 class ColumnSelectionTest {
-    private static final double[] SPECIAL = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, 0, -0.0, 2};
+    private static final double[] SPECIAL = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, 0, -0.0, 2
+    };
 
     private static void check(Primitive op, NdArray x) {
         List<NdArray> found = OneNode.of(op, x).threads(2).run();
@@ -49,7 +50,8 @@ class ColumnSelectionTest {
 
     @Test
     void extremesSumsAndTheBestOfColumns() {
-        for (int[] size : new int[][] {{1, 1, 2}, {3, 7, 2}, {2, 8, 17}, {1, 9, 33}, {2, 21, 1030}, {1, 3001, 3}, {4, 130, 40}}) {
+        for (int[] size :
+                new int[][] {{1, 1, 2}, {3, 7, 2}, {2, 8, 17}, {1, 9, 33}, {2, 21, 1030}, {1, 3001, 3}, {4, 130, 40}}) {
             for (DType dtype : List.of(DType.F32, DType.F16, DType.F64)) {
                 // few special elements; many, so that they are equal; zeros of both signs alone
                 for (IntUnaryOperator special : List.<IntUnaryOperator>of(
@@ -82,7 +84,9 @@ class ColumnSelectionTest {
             for (CumulativeFn fn : CumulativeFn.values()) {
                 for (boolean exclusive : new boolean[] {true, false}) {
                     for (boolean reverse : new boolean[] {true, false}) {
-                        check(new Cumulative(fn, 1, exclusive, reverse), numbers(DType.F32, size, i -> i % 907 == 5 ? i : -1));
+                        check(
+                                new Cumulative(fn, 1, exclusive, reverse),
+                                numbers(DType.F32, size, i -> i % 907 == 5 ? i : -1));
                     }
                 }
             }
