@@ -194,7 +194,7 @@ record LayersPlan(
     private static int vectorElements(Shape shape, DType dtype) {
         long heads = Math.ceilDiv(shape.heads(), (long) BLOCKS);
         long elements =
-                4 * shape.hidden() + 2 * shape.hidden() / BLOCKS + shape.inner() / BLOCKS + 3 * shape.head() * heads;
+                4 * shape.hidden() + 2 * shape.hidden() / BLOCKS + shape.inner() / BLOCKS + 3L * shape.head() * heads;
         int line = LINE / dtype.bytes();
         return SizeMath.toInt("layers", Math.ceilDiv(elements, line) * line);
     }
@@ -218,7 +218,7 @@ record LayersPlan(
                 places.take(TILE * share * Float.BYTES),
                 places.take(2L * vectors * bytes),
                 places.take((long) LAYER_BYTES * layers),
-                places.take(SEGMENT_BYTES * layers * (heads + 3)));
+                places.take((long) SEGMENT_BYTES * layers * (heads + 3)));
     }
 
     /** Places one behind the other, each on a boundary of lines. */
