@@ -44,7 +44,7 @@ final class EncoderChecks {
             return heads * head;
         }
 
-        /** Whether the form for layers takes it. */
+        /** Whether the form for layers takes it; the model of time gives it to that one where a device has few blocks. */
         boolean suitsLayers() {
             return hidden() % 128 == 0 && inner % 512 == 0;
         }
@@ -83,15 +83,15 @@ final class EncoderChecks {
     static void resident(String backend) {
         try (Engine engine = Engine.open(Target.parse(backend))) {
             for (Execution execution : EXECUTIONS) {
-                check(ENCODERS.getFirst(), engine, execution);
+                check(ENCODERS.getFirst(), backend, engine, execution);
             }
             for (Encoder encoder : ENCODERS.subList(1, ENCODERS.size())) {
-                check(encoder, engine, Execution.graph());
+                check(encoder, backend, engine, Execution.graph());
             }
         }
     }
 
-    private static void check(Encoder encoder, Engine engine, Execution execution) {
+    private static void check(Encoder encoder, String backend, Engine engine, Execution execution) {
         Graph graph = graph(encoder);
         try (CompiledModel model = engine.compile(
                         graph, Weights.none(), CompileOptions.defaults().withExecution(execution));
@@ -119,7 +119,8 @@ final class EncoderChecks {
                     .count();
             boolean layers =
                     steps.stream().anyMatch(step -> LAYERS.matcher(step.tier()).find());
-            if (resident != 1 || launches > 2 || layers != encoder.suitsLayers()) {
+            boolean other = backend.equals("emulator") && layers != encoder.suitsLayers();
+            if (resident != 1 || launches > 2 || other) {
                 throw new AssertionError(encoder + " runs in " + steps);
             }
         }

@@ -113,8 +113,8 @@ record EncoderLayers(List<Layer> layers, Value x, @Nullable Norm before, Value y
                     .findFirst()
                     .orElse(null);
             ResidentPhase up = phases.stream()
+                    .skip(1) // q, k and v of the first layer may be of norms too
                     .filter(phase -> phase.kind() == Kind.PRODUCT && phase.source() == Rows.NORM)
-                    .filter(phase -> phase != phases.getFirst())
                     .findFirst()
                     .orElse(null);
             if (seeing == null || up == null) {
@@ -176,7 +176,7 @@ record EncoderLayers(List<Layer> layers, Value x, @Nullable Norm before, Value y
         /** Whether heads of what one product makes are what another one reads, as a phase of its own or within it. */
         private static boolean sees(ResidentPhase seeing, ResidentPhase out, ResidentPhase qkv, Shape shape) {
             Sizes sizes = seeing.sizes();
-            boolean here = seeing == out
+            boolean here = seeing.kind() != Kind.ATTENTION
                     ? out.source() == Rows.ATTENTION
                     : sizes.n() == shape.heads
                             && out.source() == Rows.PLAIN

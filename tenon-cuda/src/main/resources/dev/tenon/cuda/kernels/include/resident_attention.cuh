@@ -18,29 +18,35 @@ __device__ __forceinline__ float peak(float a, float b) {
 }
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
-// What the scores of a head are scaled by, and its mask.
-struct Masked {
-    int keys;  // tokens of the sequence
+template <int D>
+struct Heads {
+    static constexpr int TILES = D / 8;
+    static constexpr int WORDS = D / 8 * static_cast<int>(sizeof(T)) / 4;  // of a lane's neighbours
+
+    const T* base;  // the first query of the head
+    int stride;     // elements from token to token
+    int keys, across;
     const T* mask;
     int mask_query, mask_key;
     bool guarded;
-    float factor;
     int quad, own;  // a lane's g and t; opaque, since what is worked out from them would be kept in registers over all phases
 
-    // dims: as of mask_dims.
-    __device__ __forceinline__ Masked(const T* masks, int dims, float scale, int tokens, int batch, int heads, int head) {
+    __device__ __forceinline__ Heads(const Phase& p, int batch, int heads, int head) {
         int lane = opaque(threadIdx.x) % 32;
         quad = lane / 4;
         own = lane % 4;
-        keys = tokens;
-        factor = scale;
+        across = heads * D;
+        stride = 3 * across;
+        keys = p.keys;
+        base = p.x + static_cast<i64>(batch) * keys * stride + head * D;
+        int dims = mask_dims(p);
         guarded = (dims & 16) != 0;
         mask_key = dims & 8 ? 1 : 0;
         int row = mask_key ? keys : 1;
         mask_query = dims & 4 ? row : 0;
         int matrix = dims & 4 ? row * keys : row;
         i64 whole = dims & 2 ? static_cast<i64>(matrix) * heads : matrix;
-        mask = masks == nullptr ? nullptr : masks + (dims & 1 ? batch * whole : 0) + (dims & 2 ? head * static_cast<i64>(matrix) : 0);
+        mask = p.scale == nullptr ? nullptr : p.scale + (dims & 1 ? batch * whole : 0) + (dims & 2 ? head * static_cast<i64>(matrix) : 0);
     }
 
     // Whether weights of a row whose largest score is that one are NaN, and count as 0. Their sum is 0 then, and that of no other row.
@@ -49,24 +55,6 @@ struct Masked {
     __device__ __forceinline__ float divisor(float total) const { return guarded && total == 0.0f ? 1.0f : total; }
 
     __device__ __forceinline__ int within(int token) const { return token < keys ? token : keys - 1; }
-};
-
-template <int D>
-struct Heads : Masked {
-    static constexpr int TILES = D / 8;
-    static constexpr int WORDS = D / 8 * static_cast<int>(sizeof(T)) / 4;  // of a lane's neighbours
-
-    const T* base;  // the first query of the head
-    int stride;     // elements from token to token
-    int across;
-    bool waits;
-
-    __device__ __forceinline__ Heads(const Phase& p, int batch, int heads, int head) : Masked(p.scale, mask_dims(p), p.factor, p.keys, batch, heads, head) {
-        across = heads * D;
-        stride = 3 * across;
-        waits = (p.flags & MADE_X) != 0;
-        base = p.x + static_cast<i64>(batch) * keys * stride + head * D;
-    }
 
     // 16 bytes of a query (part 0) or key (1); zeros past the last token.
     __device__ __forceinline__ uint4 load(int part, int token, int chunk) const {
@@ -102,8 +90,10 @@ struct Turn {
     u32 values[4][Source::WORDS];  // of keys 2t, 2t + 1, 2t + 8, 2t + 9
 
     // Scores of the queries from `first` on with the keys from `key` on; -inf past the last key. The largest joins `most`.
-    __device__ __forceinline__ void score(const Source& heads, float (&most)[2], int first, int key) {
+    __device__ __forceinline__ void score(const Source& heads, float (&most)[2], const Phase& p, int first, int key) {
         int quad = heads.quad, own = heads.own;
+        bool waits = (p.flags & MADE_X) != 0;
+        float factor = p.factor;
         T masks[2][4];
         if (heads.mask != nullptr) {
 #pragma unroll
@@ -144,7 +134,7 @@ struct Turn {
 #pragma unroll
                 for (int w = 0; w < Source::WORDS; w++) missing |= is_missing(values[i][w]);
             }
-            missing &= heads.waits;
+            missing &= waits;
             if (missing) look_again();
         } while (missing);
         __syncwarp();
@@ -156,7 +146,7 @@ struct Turn {
             for (int c = 0; c < D / CHUNK; c++) multiply(s[n], q[c][0], q[c][1], k[n][c], T());
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                float v = s[n][e] * heads.factor;
+                float v = s[n][e] * factor;
                 if (heads.mask != nullptr) v += to_compute(masks[n][e]);
                 s[n][e] = key + n * 8 + own * 2 + e % 2 < heads.keys ? v : -TENON_INFINITY;
                 most[e / 2] = peak(most[e / 2], s[n][e]);
@@ -228,7 +218,7 @@ __device__ __forceinline__ void attend_rows(const Phase& p, const Block& block) 
         Turn<D, Heads<D>> turn;
         float most[2] = {-TENON_INFINITY, -TENON_INFINITY}, total[2] = {};
         float o[D / 8][4] = {};
-        turn.score(all, most, 0, 0);
+        turn.score(all, most, p, 0, 0);
 #pragma unroll
         for (int i = 0; i < 2; i++) most[i] = most_of_quad(most[i]);
         turn.weigh(o, total, all, most, p.keys);
@@ -259,7 +249,7 @@ __device__ __forceinline__ void attend(const Phase& p, const Block& block) {
         Turn<D, Heads<D>> turn;
         float most[2] = {-TENON_INFINITY, -TENON_INFINITY}, total[2] = {};
         float o[D / 8][4] = {};
-        if (warp < active) turn.score(all, most, tile * TILE, warp * KEYS);
+        if (warp < active) turn.score(all, most, p, tile * TILE, warp * KEYS);
         __syncthreads();  // nobody reads the cells any more
 #pragma unroll
         for (int i = 0; i < 2; i++) {

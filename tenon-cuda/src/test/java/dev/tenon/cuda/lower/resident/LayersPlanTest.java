@@ -22,6 +22,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Which segments are layers of an encoder, and how these are spread, decided without a device. */
@@ -114,7 +115,7 @@ class LayersPlanTest {
     private static List<String> tiers(Model model) {
         Plan plan = plan(model);
         ResidentLowering lowering = ResidentLowering.of(plan, H200, Precision.FAST);
-        return java.util.stream.IntStream.range(0, plan.work().size())
+        return IntStream.range(0, plan.work().size())
                 .filter(lowering::launches)
                 .mapToObj(index -> lowering.packs(index) ? "layers" : "phases")
                 .toList();
@@ -140,6 +141,7 @@ class LayersPlanTest {
         assertThat(tiers(Model.miniLm(DType.F16, 1, 16))).containsExactly("phases");
         assertThat(tiers(Model.miniLm(DType.F16, 1, 128))).containsExactly("layers");
         assertThat(tiers(Model.miniLm(DType.F16, 8, 16))).containsExactly("layers");
+        assertThat(tiers(Model.miniLm(DType.F32, 1, 16))).containsExactly("layers");
         assertThat(tiers(Model.miniLm(DType.F32, 1, 128))).containsExactly("layers");
         assertThat(tiers(Model.miniLm(DType.F32, 8, 16))).containsExactly("layers");
     }
