@@ -44,7 +44,7 @@ final class EncoderChecks {
             return heads * head;
         }
 
-        /** Whether the form for layers takes it; the model of time gives it to that one where a device has few blocks. */
+        /** Whether the form for layers takes it, to which the model of time gives it where a device has few blocks. */
         boolean suitsLayers() {
             return hidden() % 128 == 0 && inner % 512 == 0;
         }

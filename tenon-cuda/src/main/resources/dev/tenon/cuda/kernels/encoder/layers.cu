@@ -8,13 +8,6 @@
 #include "layers_attention.cuh"
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
-#ifdef TENON_STAMPS
-__device__ i64 stamps[MOST_LAYERS][16];
-#define STAMP(layer, i) if (blockIdx.x == 0 && threadIdx.x == 0) stamps[layer][i] = clock64()
-#else
-#define STAMP(layer, i)
-#endif
-
 __device__ __forceinline__ int heads_of(const Encoder& e, int rank) { return e.heads > rank ? (e.heads - rank - 1) / BLOCKS + 1 : 0; }
 
 // Behind it every word that blocks hand to one another is NOT_YET or there.
@@ -382,13 +375,10 @@ extern "C" __global__ void __launch_bounds__(MEMBERS, 1) TENON_NAME(layers)(Enco
 #pragma unroll 1
     for (int number = 0; number < e.layers; number++) {
         const Layer& layer = layers[number];
-        STAMP(number, 0);
         if (number < e.layers - 1) pieces.fetch(layers[number + 1], reinterpret_cast<T*>(dynamic + e.vectors) + (number + 1) % 2 * e.each_vectors);
-        STAMP(number, 1);
 #pragma unroll 1
         for (int i = 0; i < heads; i++) {
             multiply_rows(laid(), e.qkv, GROUPS, cells, weights);
-            STAMP(number, 2);
             __syncthreads();
             int head = place().rank + i * BLOCKS, start = place().first / e.keys;  // the tile's sequence
             int line = (e.keys + KEYS - 1) / KEYS * KEYS;                          // masks of a query
@@ -400,7 +390,6 @@ extern "C" __global__ void __launch_bounds__(MEMBERS, 1) TENON_NAME(layers)(Enco
             shown = mask;
             __syncthreads();
             if (number == 0) meet_all(e);
-            STAMP(number, 3);
             int lane = opaque(threadIdx.x) % 32;
             Tile tile = {own, masks, handed == nullptr ? nullptr : handed + static_cast<i64>(start) * e.keys * HEAD, static_cast<i64>(e.rows) * HEAD,
                          words(number).mixed + static_cast<i64>(place().first) * e.hidden + head * HEAD, e.hidden, place().rows, e.keys, layer.mask_dims & 4 ? line : 0,
@@ -410,35 +399,26 @@ extern "C" __global__ void __launch_bounds__(MEMBERS, 1) TENON_NAME(layers)(Enco
             if (heads > 1) __syncthreads();
         }
         if (number == 0 && heads == 0) meet_all(e);
-        STAMP(number, 4);
         multiply_rows(Handed(words(number).mixed, e.hidden, place()), e.out, 1, sums, weights);
-        STAMP(number, 5);
         __syncthreads();
         finish_sums(e, place(), sums, e.out.splits, beside(number).out_bias, words(number).first);
         weights.refill();
         __syncthreads();
-        STAMP(number, 6);
         norm_tile(e, place(), {words(number).first, beside(number).first_scale, beside(number).first_shift, layer.first_epsilon, true, nullptr});
         __syncthreads();
-        STAMP(number, 7);
         multiply_rows(laid(), e.up, GROUPS, cells, weights);
-        STAMP(number, 8);
         __syncthreads();
         finish_up(layer, e, place(), cells, beside(number).up_bias, words(number).middle);
         weights.refill();
-        STAMP(number, 9);
         multiply_rows(Handed(words(number).middle, e.inner, place()), e.down, 1, sums, weights);
-        STAMP(number, 10);
         __syncthreads();
         finish_sums(e, place(), sums, e.down.splits, beside(number).down_bias, words(number).second);
         weights.refill();
         __syncthreads();
-        STAMP(number, 11);
         void* y = number == e.layers - 1 ? e.y : nullptr;
         norm_tile(e, place(), {words(number).second, beside(number).second_scale, beside(number).second_shift, layer.second_epsilon, true, y});
         copy_async_wait<0>();
         __syncthreads();
-        STAMP(number, 12);
     }
     if (threadIdx.x == 0 && atomicAdd(e.counters + 1, 1u) == gridDim.x - 1) {  // the last block leaves them as they were
         e.counters[0] = 0;
