@@ -11,7 +11,9 @@ import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.LogSoftmax;
+import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.core.ir.op.reduction.Cumulative;
@@ -82,11 +84,9 @@ record MemoryBenches(String name, TensorType x, Graph graph) {
             {65_536, 256},
             {1, 16_777_216}
         }) {
-            Tensor gamma = random(size[1]);
-            Tensor beta = random(size[1]);
-            all.add(of(
-                    "layer norm", f32(size), (g, x) -> g.layerNorm(x, g.constant(gamma), g.constant(beta), EPSILON)));
-            all.add(of("rms norm", f32(size), (g, x) -> g.rmsNorm(x, g.constant(gamma), EPSILON)));
+            // without parameters, which of a long row are as large as x
+            all.add(one("layer norm", f32(size), new LayerNorm(1, EPSILON, false, false)));
+            all.add(one("rms norm", f32(size), new RmsNorm(1, EPSILON, false)));
         }
         return all;
     }

@@ -198,7 +198,7 @@ final class RowNormStep implements CpuStep, RangeTask {
         }
     }
 
-    /** Writes chunks of a shared row. */
+    /** Writes chunks of a shared row, the last first: they were read last, and are in a cache yet. */
     private void finish(CpuFrame frame, long from, long to, int worker) {
         MemorySegment found = frame.workspace(0);
         NormFactors factors = new NormFactors(
@@ -206,8 +206,11 @@ final class RowNormStep implements CpuStep, RangeTask {
         MemorySegment workspace = frame.workspace(worker);
         Place scales = place(frame, scale, workspace, scaleAt, frame.records(worker));
         Place biases = place(frame, bias, workspace, biasAt, frame.records(worker));
-        long end = Math.min(norm.size, to * CHUNK);
-        write(frame, frame.group()[0], from * CHUNK, end, factors, scales, biases, worker);
+        for (long i = from; i < to; i++) {
+            long begin = (chunks() - 1 - i) * CHUNK;
+            long end = Math.min(norm.size, begin + CHUNK);
+            write(frame, frame.group()[0], begin, end, factors, scales, biases, worker);
+        }
     }
 
     /** As many rows from one on as loops over many do; returns how many. */
