@@ -24,8 +24,8 @@ public record ColumnPanels(long inner, long size, int columns, long tiles, int t
     /** Columns that are worth a panel of their own: eight lines. */
     private static final long NARROW = 128;
 
-    /** Columns of short rows that are taken together. */
-    private static final long WIDE = 512;
+    /** Columns of short rows that are taken together: no power of two, for rows so far apart would share places. */
+    private static final long WIDE = 496;
 
     private static final long MOST = 1024;
     private static final int LINE = 16;

@@ -23,6 +23,9 @@ public record RowFoldKernel(CallableCode sums, CallableCode extremes, CallableCo
     private static final int NEGATIVE_INFINITY = MachineRows.key(Float.NEGATIVE_INFINITY);
     private static final int POSITIVE_INFINITY = MachineRows.key(Float.POSITIVE_INFINITY);
 
+    /** Bytes ahead in a single row. */
+    private static final long LINES = 512;
+
     /** Bytes of a row's pair. */
     public static final int PAIR = 8;
 
@@ -93,6 +96,7 @@ public record RowFoldKernel(CallableCode sums, CallableCode extremes, CallableCo
         arguments.set(LONG, RowCode.N, n);
         arguments.set(LONG, Code.ROWS, rows);
         arguments.set(LONG, Code.X_STEP, x.stride());
+        arguments.set(LONG, Code.AHEAD, rows == 1 ? LINES : x.stride());
         int rest = n % lanes;
         arguments.set(LONG, Code.BACK, 4L * (rest - lanes));
         if (rest != 0) {
@@ -110,6 +114,9 @@ public record RowFoldKernel(CallableCode sums, CallableCode extremes, CallableCo
         // byte offsets of further arguments, behind RowCode's
         static final int ROWS = SUMS;
         static final int X_STEP = ROWS + 8;
+        /** How far ahead lines are asked for. */
+        static final int AHEAD = ROWS + 24;
+
         /** From the walk's place to that of the vector that ends with the row, where that is not whole vectors. */
         static final int BACK = ROWS + 16;
 
@@ -152,7 +159,7 @@ public record RowFoldKernel(CallableCode sums, CallableCode extremes, CallableCo
             begin();
             code.place(row);
             code.move(R11, RSI);
-            code.add(R11, argument(X_STEP));
+            code.add(R11, argument(AHEAD));
             switch (kind) {
                 case SUMS -> sums();
                 case EXTREMES -> extremes();

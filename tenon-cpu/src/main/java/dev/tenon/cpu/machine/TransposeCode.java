@@ -196,8 +196,18 @@ final class TransposeCode {
         code.load(R9, argument(FROM_STEP));
         code.address(R10, new Memory(R9, R9, 2, 0));
         code.address(R11, argument(BUFFER));
+        Label more = new Label();
+        Label asked = new Label();
+        code.load(RDX, argument(TILES_LEFT));
+        code.compareConstant(RDX, 1);
+        code.jump(Assembler.NOT_EQUAL, more);
+        code.load(RDX, argument(FROM)); // after the last tile comes the first one's next line
+        code.addConstant(RDX, LINE);
+        code.jump(asked);
+        code.place(more);
         code.multiply(RDX, R9, rows * quarters);
         code.add(RDX, R8);
+        code.place(asked);
         code.xor(RSI, RSI);
         code.addConstant(RSI, Math.max(1, rows * quarters / FOUR));
         code.place(four);

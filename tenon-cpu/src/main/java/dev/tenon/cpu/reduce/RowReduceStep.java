@@ -37,8 +37,8 @@ final class RowReduceStep implements CpuStep, RangeTask {
 
     private static final long FOUND_AT = MAX_AT + 8;
 
-    /** Columns that a long run is summed as, and rows of them that are worth it. */
-    private static final int SPREAD = 1024;
+    /** Columns, no power of two, that a long run is summed as, and rows of them that are worth it. */
+    private static final int SPREAD = 1008;
 
     private static final int LEAST_ROWS = 16;
 
