@@ -12,6 +12,7 @@ class ArchitectureTest {
     void packagesUseThoseBelow() throws IOException {
         House.of("dev.tenon.cpu")
                 .dependsDownwards(
+                        "memory",
                         "machine",
                         "function",
                         "loops",

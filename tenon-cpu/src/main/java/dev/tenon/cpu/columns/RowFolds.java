@@ -5,9 +5,9 @@ import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.MachineLoops;
 import dev.tenon.cpu.loops.Segments;
-import dev.tenon.cpu.machine.Matrix;
-import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.RowFoldKernel;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 

@@ -4,8 +4,8 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.machine.ColumnKernel;
-import dev.tenon.cpu.machine.Matrix;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import dev.tenon.cpu.step.Layout;
 import java.lang.foreign.MemorySegment;
 

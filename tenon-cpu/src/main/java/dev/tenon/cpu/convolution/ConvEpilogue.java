@@ -8,7 +8,7 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import java.lang.foreign.MemorySegment;

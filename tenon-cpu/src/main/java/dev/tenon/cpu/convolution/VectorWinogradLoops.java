@@ -1,7 +1,7 @@
 package dev.tenon.cpu.convolution;
 
 import dev.tenon.cpu.loops.Segments;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;

@@ -2,7 +2,7 @@ package dev.tenon.cpu.convolution;
 
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.memory.Matrix;
 import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.MemorySegment;
 

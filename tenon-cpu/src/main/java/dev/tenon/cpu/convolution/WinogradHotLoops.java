@@ -2,7 +2,7 @@ package dev.tenon.cpu.convolution;
 
 import dev.tenon.core.lazy.Lazy;
 import dev.tenon.cpu.loops.HotLoop;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

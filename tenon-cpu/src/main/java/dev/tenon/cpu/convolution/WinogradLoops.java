@@ -2,9 +2,9 @@ package dev.tenon.cpu.convolution;
 
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.Vectors;
-import dev.tenon.cpu.machine.Matrix;
-import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.WinogradKernel.Groups;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -1,8 +1,8 @@
 package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.SizeMath;
-import dev.tenon.cpu.machine.Matrix;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 
 /**

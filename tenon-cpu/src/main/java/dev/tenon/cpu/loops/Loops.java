@@ -3,11 +3,11 @@ package dev.tenon.cpu.loops;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
-import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.NormFactors;
 import dev.tenon.cpu.machine.NormKernel;
-import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.SoftmaxKernel;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

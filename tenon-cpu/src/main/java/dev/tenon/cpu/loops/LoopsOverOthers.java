@@ -2,7 +2,7 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 
 /** Loops of which other loops do all that is not overridden. */

@@ -1,7 +1,7 @@
 package dev.tenon.cpu.loops;
 
 import dev.tenon.core.lazy.Lazy;
-import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.memory.Matrix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

@@ -6,7 +6,7 @@ import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.function.PlainLogarithms;
 import dev.tenon.cpu.function.PlainPairs;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;

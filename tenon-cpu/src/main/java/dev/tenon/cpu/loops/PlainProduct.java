@@ -1,6 +1,6 @@
 package dev.tenon.cpu.loops;
 
-import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.memory.Matrix;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;

@@ -1,10 +1,10 @@
 package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.fn.BinaryFn;
-import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.NormFactors;
-import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.SoftmaxKernel;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 
 /** Plain loops over rows: a block of a row is copied to arrays, worked on, and copied back. */

@@ -2,7 +2,7 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
-import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.memory.Matrix;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

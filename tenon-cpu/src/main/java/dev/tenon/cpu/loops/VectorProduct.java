@@ -1,7 +1,7 @@
 package dev.tenon.cpu.loops;
 
-import dev.tenon.cpu.machine.Matrix;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 
 /** Products of f32 matrices by {@link VectorTile}s, a panel of B at a time. */

@@ -2,7 +2,7 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.cpu.machine.Exponential;
 import dev.tenon.cpu.machine.NormFactors;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;

@@ -1,5 +1,7 @@
 package dev.tenon.cpu.machine;
 
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

@@ -8,6 +8,7 @@ import static dev.tenon.cpu.machine.Assembler.RSI;
 
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
+import dev.tenon.cpu.memory.Matrix;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

@@ -10,6 +10,8 @@ import static dev.tenon.cpu.machine.Assembler.RSI;
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
 import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

@@ -1,5 +1,6 @@
 package dev.tenon.cpu.machine;
 
+import dev.tenon.cpu.memory.Matrix;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

@@ -1,6 +1,7 @@
 package dev.tenon.cpu.machine;
 
 import dev.tenon.core.lazy.Lazy;
+import dev.tenon.cpu.memory.Matrix;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;

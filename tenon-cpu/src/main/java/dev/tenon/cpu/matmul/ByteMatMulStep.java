@@ -7,7 +7,7 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.MachineLoops;
-import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.memory.Matrix;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;

@@ -9,7 +9,7 @@ import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Gemm;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Start;
-import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.memory.Matrix;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.Records;

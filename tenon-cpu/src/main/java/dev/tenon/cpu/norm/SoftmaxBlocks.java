@@ -5,7 +5,7 @@ import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.machine.NormFactors;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 
 /**

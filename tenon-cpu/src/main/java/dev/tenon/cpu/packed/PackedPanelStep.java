@@ -10,7 +10,7 @@ import dev.tenon.cpu.loops.MachineLoops;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.machine.BlockProductKernel;
 import dev.tenon.cpu.machine.CallableCode;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;

@@ -11,7 +11,7 @@ import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.Segments;
 import dev.tenon.cpu.loops.TileKind;
 import dev.tenon.cpu.loops.Vectors;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;

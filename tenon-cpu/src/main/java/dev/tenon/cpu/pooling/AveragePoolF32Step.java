@@ -3,7 +3,7 @@ package dev.tenon.cpu.pooling;
 import dev.tenon.core.ir.Node;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.memory.Matrix;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.window.WindowRowStep;

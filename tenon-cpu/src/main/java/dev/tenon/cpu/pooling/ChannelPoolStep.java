@@ -3,7 +3,7 @@ package dev.tenon.cpu.pooling;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.window.ChannelRowStep;

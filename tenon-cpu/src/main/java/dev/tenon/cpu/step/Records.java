@@ -1,7 +1,7 @@
 package dev.tenon.cpu.step;
 
-import dev.tenon.cpu.machine.Matrix;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 import java.util.IdentityHashMap;
 import org.jspecify.annotations.Nullable;

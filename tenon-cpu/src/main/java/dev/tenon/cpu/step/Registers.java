@@ -1,6 +1,6 @@
 package dev.tenon.cpu.step;
 
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 

@@ -2,8 +2,8 @@ package dev.tenon.cpu.window;
 
 import dev.tenon.core.lazy.Lazy;
 import dev.tenon.cpu.loops.HotLoop;
-import dev.tenon.cpu.machine.Matrix;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

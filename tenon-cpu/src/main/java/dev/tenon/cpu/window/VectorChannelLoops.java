@@ -1,8 +1,8 @@
 package dev.tenon.cpu.window;
 
 import dev.tenon.cpu.loops.Segments;
-import dev.tenon.cpu.machine.Matrix;
-import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;

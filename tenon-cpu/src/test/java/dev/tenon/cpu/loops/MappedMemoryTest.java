@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
-import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.NormKernel;
-import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.SoftmaxKernel;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

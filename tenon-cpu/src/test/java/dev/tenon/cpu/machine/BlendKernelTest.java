@@ -3,6 +3,8 @@ package dev.tenon.cpu.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
 import org.assertj.core.data.Offset;

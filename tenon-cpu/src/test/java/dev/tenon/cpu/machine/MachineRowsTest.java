@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.cpu.machine.MachineRows.Arguments;
+import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

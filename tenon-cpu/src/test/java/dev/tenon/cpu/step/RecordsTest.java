@@ -2,7 +2,7 @@ package dev.tenon.cpu.step;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.memory.Matrix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

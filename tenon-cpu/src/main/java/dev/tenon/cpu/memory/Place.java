@@ -1,4 +1,4 @@
-package dev.tenon.cpu.machine;
+package dev.tenon.cpu.memory;
 
 import java.lang.foreign.MemorySegment;
 
@@ -21,16 +21,20 @@ public record Place(MemorySegment memory, long offset) {
         return isNone() ? this : new Place(memory, offset + bytes);
     }
 
-    /** That so many bytes from here on lie within the memory. */
-    void check(long bytes) {
+    /** @throws IndexOutOfBoundsException where so many bytes from here on do not lie within the memory */
+    public void check(long bytes) {
         if (offset < 0 || offset > memory.byteSize() - bytes) {
             throw new IndexOutOfBoundsException(
                     bytes + " bytes from byte " + offset + " on are not within " + memory.byteSize());
         }
     }
 
-    /** The same for bytes that are written. */
-    void checkWritable(long bytes) {
+    /**
+     * The same for bytes that are written.
+     *
+     * @throws IllegalArgumentException where the memory is read-only
+     */
+    public void checkWritable(long bytes) {
         check(bytes);
         if (memory.isReadOnly()) {
             throw new IllegalArgumentException("the memory is read-only");
@@ -38,7 +42,7 @@ public record Place(MemorySegment memory, long offset) {
     }
 
     /** The row that begins here. */
-    Matrix matrix() {
+    public Matrix matrix() {
         return new Matrix(memory, offset, 0);
     }
 }
