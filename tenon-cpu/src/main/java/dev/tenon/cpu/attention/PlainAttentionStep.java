@@ -151,7 +151,9 @@ final class PlainAttentionStep implements CpuStep, RangeTask {
 
     private Worker worker(CpuFrame frame, MemorySegment workspace, Records records) {
         Loops loops = Loops.current();
-        if (records.kept(this) instanceof Worker known && known.loops.equals(loops)) {
+        if (records.kept(this) instanceof Worker known
+                && known.loops.equals(loops)
+                && Records.same(known.workspace, workspace)) {
             return known;
         }
         Worker made = new Worker(

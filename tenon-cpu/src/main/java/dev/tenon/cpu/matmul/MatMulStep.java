@@ -85,9 +85,9 @@ final class MatMulStep implements CpuStep, RangeTask {
     private FloatProduct.@Nullable Operands kept(
             Records records, MemorySegment a, MemorySegment residual, MemorySegment c) {
         boolean same = records.kept(this) instanceof FloatProduct.Operands known
-                && known.a().equals(a)
-                && known.residuals().equals(residual)
-                && known.c().equals(c);
+                && Records.same(known.a(), a)
+                && Records.same(known.residuals(), residual)
+                && Records.same(known.c(), c);
         return same ? (FloatProduct.Operands) records.kept(this) : null;
     }
 

@@ -34,10 +34,7 @@ public final class Records {
             int at = hash(memory, offset * 31 + stride, matrices.length);
             for (int entry = at; entry < at + WAYS; entry++) {
                 Matrix kept = matrices[entry];
-                if (kept != null
-                        && kept.offset() == offset
-                        && kept.stride() == stride
-                        && kept.memory().equals(memory)) {
+                if (kept != null && kept.offset() == offset && kept.stride() == stride && same(kept.memory(), memory)) {
                     return kept;
                 }
             }
@@ -79,7 +76,7 @@ public final class Records {
         int at = hash(memory, offset, places.length);
         for (int entry = at; entry < at + WAYS; entry++) {
             Place kept = places[entry];
-            if (kept != null && kept.offset() == offset && kept.memory().equals(memory)) {
+            if (kept != null && kept.offset() == offset && same(kept.memory(), memory)) {
                 return kept;
             }
         }
@@ -99,6 +96,18 @@ public final class Records {
     /** Keeps something of a step's until it keeps something else. */
     public void keep(Object step, Object what) {
         others.put(step, what);
+    }
+
+    /**
+     * Whether two segments are the same memory. Equal ones begin at the same place, but may differ in size, and one may
+     * be of an arena that is closed.
+     */
+    public static boolean same(MemorySegment one, MemorySegment other) {
+        return one == other
+                || (one.equals(other)
+                        && one.byteSize() == other.byteSize()
+                        && one.scope().equals(other.scope())
+                        && one.isReadOnly() == other.isReadOnly());
     }
 
     /** Whether what refers to that memory may be kept. */

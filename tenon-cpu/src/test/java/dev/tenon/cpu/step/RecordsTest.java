@@ -43,6 +43,25 @@ class RecordsTest {
     }
 
     @Test
+    void aLargerValueAtTheSamePlaceIsAnother() {
+        try (WorkerPool pool = new WorkerPool(1);
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment all = arena.allocate(64);
+            MemorySegment part = all.asSlice(0, 16);
+            Records records = frame(pool, part, all).records(0);
+            assertThat(records.matrix(part, 0, 0).memory().byteSize()).isEqualTo(16);
+            assertThat(records.matrix(all, 0, 0).memory().byteSize()).isEqualTo(64);
+            assertThat(records.matrix(part, 0, 0).memory().byteSize()).isEqualTo(16);
+            assertThat(records.place(part, 0).memory().byteSize()).isEqualTo(16);
+            assertThat(records.place(all, 0).memory().byteSize()).isEqualTo(64);
+            assertThat(Records.same(all, all.asReadOnly())).isFalse();
+            assertThat(Records.same(all, MemorySegment.ofAddress(all.address()).reinterpret(64)))
+                    .isFalse();
+            assertThat(Records.same(all, all.asSlice(0))).isTrue();
+        }
+    }
+
+    @Test
     void inputsAndOutputsAreNotKept() {
         try (WorkerPool pool = new WorkerPool(1);
                 Arena arena = Arena.ofConfined()) {
