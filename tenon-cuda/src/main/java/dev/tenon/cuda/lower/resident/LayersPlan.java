@@ -76,6 +76,7 @@ record LayersPlan(
     private static final double LAUNCH = 5;
 
     private static final double LAYER = 6.4;
+    private static final double F32_LAYER = 7.9; // as runs within plans were
     private static final double COLUMN = 0.0112;
     private static final double HANDING = 1.5;
 
@@ -280,7 +281,7 @@ record LayersPlan(
     private static double time(Shape shape, DType dtype, int layers) {
         double weights = (double) weightBytes(shape, dtype) / BLOCKS;
         double reads = weights / L2_RATE + weights / SHARED_RATE * (tiles(shape) - 1);
-        double layer = LAYER + COLUMN * shape.hidden() + reads + (shape.keys() > TILE ? HANDING : 0);
+        double layer = (dtype == DType.F32 ? F32_LAYER : LAYER) + COLUMN * shape.hidden() + reads + (shape.keys() > TILE ? HANDING : 0);
         return LAUNCH + layers * layer;
     }
 

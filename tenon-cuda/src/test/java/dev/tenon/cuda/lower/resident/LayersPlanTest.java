@@ -141,7 +141,7 @@ class LayersPlanTest {
         assertThat(tiers(Model.miniLm(DType.F16, 1, 16))).containsExactly("phases");
         assertThat(tiers(Model.miniLm(DType.F16, 1, 128))).containsExactly("layers");
         assertThat(tiers(Model.miniLm(DType.F16, 8, 16))).containsExactly("layers");
-        assertThat(tiers(Model.miniLm(DType.F32, 1, 16))).containsExactly("layers");
+        assertThat(tiers(Model.miniLm(DType.F32, 1, 16))).containsExactly("phases");
         assertThat(tiers(Model.miniLm(DType.F32, 1, 128))).containsExactly("layers");
         assertThat(tiers(Model.miniLm(DType.F32, 8, 16))).containsExactly("layers");
     }
