@@ -103,11 +103,10 @@ public final class Records {
      * be of an arena that is closed.
      */
     public static boolean same(MemorySegment one, MemorySegment other) {
-        return one == other
-                || (one.equals(other)
-                        && one.byteSize() == other.byteSize()
-                        && one.scope().equals(other.scope())
-                        && one.isReadOnly() == other.isReadOnly());
+        return one.equals(other)
+                && one.byteSize() == other.byteSize()
+                && one.scope().equals(other.scope())
+                && one.isReadOnly() == other.isReadOnly();
     }
 
     /** Whether what refers to that memory may be kept. */

@@ -281,7 +281,10 @@ record LayersPlan(
     private static double time(Shape shape, DType dtype, int layers) {
         double weights = (double) weightBytes(shape, dtype) / BLOCKS;
         double reads = weights / L2_RATE + weights / SHARED_RATE * (tiles(shape) - 1);
-        double layer = (dtype == DType.F32 ? F32_LAYER : LAYER) + COLUMN * shape.hidden() + reads + (shape.keys() > TILE ? HANDING : 0);
+        double layer = (dtype == DType.F32 ? F32_LAYER : LAYER)
+                + COLUMN * shape.hidden()
+                + reads
+                + (shape.keys() > TILE ? HANDING : 0);
         return LAUNCH + layers * layer;
     }
 
