@@ -32,6 +32,7 @@ public final class BenchCommand implements Runnable {
     public void run() {
         throw new CommandLine.ParameterException(
                 spec.commandLine(),
-                "say what to measure: model, stream, texts, requests, callers, softmax, ops, memory, modes or allreduce");
+                "say what to measure: model, stream, texts, requests, callers, softmax, ops, memory, modes or "
+                        + "allreduce");
     }
 }

@@ -37,7 +37,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Times operations that memory bounds on the CPU backend, through the engine, past the caches.",
-            "The share is of the rate of the backend's own copy, a run of which follows each run; bytes are those of input and output, counted once."
+            "The share is of the rate of the backend's own copy, a run of which follows each run; bytes are those of "
+                    + "input and output, counted once."
         })
 final class BenchMemoryCommand implements Callable<Integer> {
     private static final Duration SETTLING = Duration.ofSeconds(20);

@@ -28,6 +28,10 @@ public record ColumnPanels(long inner, long size, int columns, long tiles, int t
     private static final long WIDE = 496;
 
     private static final long MOST = 1024;
+
+    /** Elements that are worth a worker's while. */
+    private static final long WORTH = 8192;
+
     private static final int LINE = 16;
 
     /** Units that are enough: a large panel is cut into as many chunks as make them. */
@@ -69,6 +73,11 @@ public record ColumnPanels(long inner, long size, int columns, long tiles, int t
         long count = Math.clamp(columns / inner, 1, Math.max(1, size));
         int whole = LINE / Math.min(LINE, Integer.lowestOneBit((int) inner));
         return (int) (count >= whole ? count / whole * whole : count);
+    }
+
+    /** Units that are worth a worker's while. */
+    public long grain() {
+        return Math.max(1, WORTH / Math.max(1, size * columns));
     }
 
     /** Whether a panel stays in a cache of a core. */

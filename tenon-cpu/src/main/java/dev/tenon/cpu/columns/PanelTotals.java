@@ -2,7 +2,9 @@ package dev.tenon.cpu.columns;
 
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cpu.loops.Convert;
+import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.Layout;
+import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -14,12 +16,19 @@ public final class PanelTotals {
 
     private final ColumnPanels panels;
     private final ExpTotals totals;
+    private final int input;
     private final long at;
+    private final RangeTask search = this::search;
 
-    /** Takes room in a workspace. */
-    public PanelTotals(ColumnPanels panels, ExpTotals totals, Layout layout) {
+    /**
+     * Takes room in a workspace.
+     *
+     * @param input the slot of x
+     */
+    public PanelTotals(ColumnPanels panels, ExpTotals totals, int input, Layout layout) {
         this.panels = panels;
         this.totals = totals;
+        this.input = input;
         long kept = panels.chunks() > 1 ? panels.units() : 1;
         at = layout.take(SizeMath.product("columns", PAIR, kept, panels.columns()));
     }
@@ -72,8 +81,20 @@ public final class PanelTotals {
         found.set(Convert.F64, pair, Math.max(known, most));
     }
 
+    /** Finds the totals of all panels, cut into chunks: each at its first unit, in the workspace of worker 0. */
+    public void findAll(CpuFrame frame) {
+        frame.parallel(search, panels.units(), 1);
+        joinChunks(frame.workspace(0));
+    }
+
+    private void search(CpuFrame frame, long from, long to, int worker) {
+        for (long unit = from; unit < to; unit++) {
+            find(frame.at(input), unit, frame.workspace(worker), frame.workspace(0), unit);
+        }
+    }
+
     /** Puts the totals of all chunks of each panel to those of its first. */
-    public void joinChunks(MemorySegment found) {
+    private void joinChunks(MemorySegment found) {
         for (long unit = 0; unit < panels.units(); unit += panels.chunks()) {
             for (int chunk = 1; chunk < panels.chunks(); chunk++) {
                 for (int j = 0; j < panels.columns(unit); j++) {

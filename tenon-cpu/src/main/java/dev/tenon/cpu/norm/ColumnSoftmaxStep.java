@@ -48,7 +48,6 @@ final class ColumnSoftmaxStep implements CpuStep {
 
     private final long workspaceBytes;
     private final RangeTask whole = this::whole;
-    private final RangeTask search = this::search;
     private final RangeTask finish = this::finish;
 
     ColumnSoftmaxStep(DType dtype, long outer, long size, long inner, boolean log, int input, int output) {
@@ -62,7 +61,7 @@ final class ColumnSoftmaxStep implements CpuStep {
         Layout layout = new Layout();
         int most = panels.columns() * panels.together();
         totals = new ExpTotals(dtype, most, layout);
-        found = new PanelTotals(panels, totals, layout);
+        found = new PanelTotals(panels, totals, input, layout);
         rowsAtOnce = dtype == DType.F32 ? 1 << 20 : 1;
         stagedAt = layout.take(dtype == DType.F32 ? 0 : 4L * most);
         resultAt = layout.take(dtype == DType.F32 ? 0 : 4L * most);
@@ -75,11 +74,10 @@ final class ColumnSoftmaxStep implements CpuStep {
     @Override
     public void run(CpuFrame frame) {
         if (panels.chunks() == 1) {
-            frame.parallel(whole, panels.units(), Math.max(1, 8192 / Math.max(1, size * panels.columns())));
+            frame.parallel(whole, panels.units(), panels.grain());
             return;
         }
-        frame.parallel(search, panels.units(), 1);
-        found.joinChunks(frame.workspace(0));
+        found.findAll(frame);
         frame.parallel(finish, panels.units(), 1);
     }
 
@@ -124,12 +122,6 @@ final class ColumnSoftmaxStep implements CpuStep {
             Loops.current().unary(LOG, workspace, sums.offset(), workspace, sums.offset(), n);
         } else {
             ColumnLoops.reciprocals(n, sums);
-        }
-    }
-
-    private void search(CpuFrame frame, long from, long to, int worker) {
-        for (long unit = from; unit < to; unit++) {
-            found.find(frame.at(input), unit, frame.workspace(worker), frame.workspace(0), unit);
         }
     }
 

@@ -25,7 +25,6 @@ final class ColumnLogSumExpStep implements CpuStep {
     private final PanelTotals totals;
     private final long workspaceBytes;
     private final RangeTask whole = this::whole;
-    private final RangeTask search = this::search;
 
     ColumnLogSumExpStep(DType dtype, long outer, long size, long inner, int input, int output) {
         this.dtype = dtype;
@@ -34,18 +33,18 @@ final class ColumnLogSumExpStep implements CpuStep {
         this.output = output;
         panels = ColumnPanels.once(outer, size, inner);
         Layout layout = new Layout();
-        totals = new PanelTotals(panels, new ExpTotals(dtype, panels.columns() * panels.together(), layout), layout);
+        ExpTotals each = new ExpTotals(dtype, panels.columns() * panels.together(), layout);
+        totals = new PanelTotals(panels, each, input, layout);
         workspaceBytes = layout.bytes();
     }
 
     @Override
     public void run(CpuFrame frame) {
         if (panels.chunks() == 1) {
-            frame.parallel(whole, panels.units(), Math.max(1, 8192 / Math.max(1, size * panels.columns())));
+            frame.parallel(whole, panels.units(), panels.grain());
             return;
         }
-        frame.parallel(search, panels.units(), 1);
-        totals.joinChunks(frame.workspace(0));
+        totals.findAll(frame);
         for (long unit = 0; unit < panels.units(); unit += panels.chunks()) {
             write(frame, unit, frame.workspace(0), unit);
         }
@@ -56,12 +55,6 @@ final class ColumnLogSumExpStep implements CpuStep {
         for (long unit = from; unit < to; unit++) {
             totals.find(frame.at(input), unit, workspace, workspace, 0);
             write(frame, unit, workspace, 0);
-        }
-    }
-
-    private void search(CpuFrame frame, long from, long to, int worker) {
-        for (long unit = from; unit < to; unit++) {
-            totals.find(frame.at(input), unit, frame.workspace(worker), frame.workspace(0), unit);
         }
     }
 

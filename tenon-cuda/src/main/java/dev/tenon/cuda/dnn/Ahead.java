@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Answers that threads work out before they are asked for. The threads begin with the first questions, wait for more
- * and end with {@link #close}; where none can be had, or one fails, whoever asks works it out. Thread-safe.
+ * and end with {@link #close}; where none can start, or one fails, the asking thread works it out. Thread-safe.
  *
  * @param <Q> questions; equal ones have one answer
- * @param <A> answers, which whoever takes them owns
+ * @param <A> answers, owned by the thread that takes them
  */
 final class Ahead<Q, A> implements AutoCloseable {
     private final int most;
@@ -31,7 +31,7 @@ final class Ahead<Q, A> implements AutoCloseable {
 
     private boolean ended;
 
-    /** Whoever claims it works it out. A failure completes it with null. */
+    /** The thread that claims it works it out. A failure completes it with null. */
     private record Task<Q, A>(Q question, AtomicBoolean claimed, CompletableFuture<@Nullable A> answer) {
         boolean claim() {
             return claimed.compareAndSet(false, true);
@@ -41,7 +41,7 @@ final class Ahead<Q, A> implements AutoCloseable {
     /**
      * @param most threads
      * @param work called by several threads at a time
-     * @param unwanted takes answers that nobody took
+     * @param unwanted takes answers that were not taken
      * @param starting starts a thread
      */
     Ahead(int most, Function<Q, A> work, Consumer<A> unwanted, Consumer<Thread> starting) {
@@ -109,7 +109,7 @@ final class Ahead<Q, A> implements AutoCloseable {
         return true;
     }
 
-    /** Where no thread is to be had, whoever asks works it out. */
+    /** Where no thread can start, the asking thread works it out. */
     private void startOne() {
         Thread fresh = Thread.ofPlatform()
                 .daemon()
@@ -130,7 +130,7 @@ final class Ahead<Q, A> implements AutoCloseable {
                 try {
                     answer = work.apply(task.question);
                 } catch (RuntimeException | OutOfMemoryError e) {
-                    // whoever asks meets the same, and says so
+                    // the asking thread meets the same failure and reports it
                 } finally {
                     task.answer.complete(answer);
                 }

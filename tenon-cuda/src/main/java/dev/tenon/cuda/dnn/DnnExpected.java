@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DnnExpected implements AutoCloseable {
     private final Dnn dnn;
-    /** A single one is as well made by whoever asks for it. */
+    /** A single one is as well made by the thread that asks for it. */
     private @Nullable DnnAsked first;
 
     private Ahead<DnnAsked, DnnMaker.Made>.@Nullable Batch batch;

@@ -35,7 +35,7 @@ record DnnMaker(
     sealed interface Made {}
 
     /**
-     * A plan, which whoever takes it destroys.
+     * A plan, destroyed by the code that takes it.
      *
      * @param plan its descriptor
      * @param timed of how many it was the fastest

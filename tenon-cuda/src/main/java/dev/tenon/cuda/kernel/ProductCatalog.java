@@ -102,12 +102,14 @@ public final class ProductCatalog {
                     .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
 
+    private static final WarpgroupVariant PARTS = (dtype, fn, _, alongB) -> parts(dtype, fn, alongB);
+
     public static final KernelFile MATMUL_PARTS = file(
             "contraction/matmul_parts.cu",
             List.of("matmul_parts"),
             Stream.concat(
-                            warpgroups(HALVES, List.of(0), List.of(true, false), ProductCatalog::parts),
-                            warpgroups(List.of(DType.F32), List.of(0), List.of(true), ProductCatalog::parts))
+                            warpgroups(HALVES, List.of(0), List.of(true, false), PARTS),
+                            warpgroups(List.of(DType.F32), List.of(0), List.of(true), PARTS))
                     .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32, POINTER));
 
@@ -183,10 +185,6 @@ public final class ProductCatalog {
      * @param alongB whether the right operand lies along k
      */
     public static KernelVariant parts(DType dtype, @Nullable UnaryFn fn, boolean alongB) {
-        return parts(dtype, fn, 0, alongB);
-    }
-
-    private static KernelVariant parts(DType dtype, @Nullable UnaryFn fn, int anySize, boolean alongB) {
         return warpgroups(dtype, fn).with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
     }
 

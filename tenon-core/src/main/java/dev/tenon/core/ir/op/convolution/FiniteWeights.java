@@ -56,12 +56,12 @@ public final class FiniteWeights {
         };
     }
 
-    /** Takes note that all elements of a constant are finite: whoever wrote them has looked. */
+    /** Records that all elements of a constant are finite, as the code that wrote them has checked. */
     public static void found(ConstantData.Dense dense) {
         KNOWN.put(dense, true);
     }
 
-    /** Takes note that a constant has the elements of another one, in another order. */
+    /** Records that a constant has the elements of another one, in another order. */
     public static void same(ConstantData data, ConstantData.Dense ordered) {
         Boolean known = data instanceof ConstantData.Dense ? KNOWN.get(data) : null;
         if (known != null) {
