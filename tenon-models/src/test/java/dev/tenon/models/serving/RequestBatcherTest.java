@@ -75,7 +75,7 @@ class RequestBatcherTest {
                     .thenCompose(batcher::submit);
             work.begun.acquire();
             CompletableFuture<Integer> other = batcher.submit(5);
-            TimeUnit.SECONDS.sleep(2); // a batch that long is worth a wait of a tenth of it
+            TimeUnit.SECONDS.sleep(2); // a batch that long is worth a wait of a third of it
             work.permits.release(3); // one more than it takes: without the wait there would be three
             assertThat(again.get()).isEqualTo(4);
             assertThat(other.get()).isEqualTo(10);
