@@ -41,6 +41,8 @@ public final class Graph {
 
     private @Nullable Numbering numbering;
 
+    private @Nullable Set<Class<? extends Op>> kinds;
+
     /**
      * The constants of a graph that a run may replace.
      *
@@ -170,6 +172,26 @@ public final class Graph {
             numbering = known;
         }
         return known;
+    }
+
+    /** Whether a node is of one of these operations. */
+    public boolean hasAny(Set<Class<? extends Op>> operations) {
+        Require.nonNull(operations, "operations");
+        Set<Class<? extends Op>> known = kinds;
+        if (known == null) {
+            Set<Class<? extends Op>> found = new HashSet<>();
+            for (Node node : nodes) {
+                found.add(node.op().getClass());
+            }
+            known = Set.copyOf(found);
+            kinds = known;
+        }
+        for (Class<? extends Op> operation : operations) {
+            if (known.contains(operation)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The constants that nodes or outputs use, in order of first use. */

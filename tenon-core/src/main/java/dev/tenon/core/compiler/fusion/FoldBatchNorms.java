@@ -16,6 +16,7 @@ import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
 import dev.tenon.core.ir.op.normalisation.BatchNorm;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +32,7 @@ public final class FoldBatchNorms implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        return Rewriter.rewrite(graph, FoldBatchNorms::fold);
+        return Rewriter.rewrite(graph, Set.of(BatchNorm.class), FoldBatchNorms::fold);
     }
 
     private static @Nullable List<Value> fold(Node node, Rewriter into) {

@@ -16,6 +16,7 @@ import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +36,7 @@ public final class FoldPads implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        return Rewriter.rewrite(graph, FoldPads::fold);
+        return Rewriter.rewrite(graph, Set.of(Conv.class, Pool.class), FoldPads::fold);
     }
 
     private static @Nullable List<Value> fold(Node node, Rewriter into) {

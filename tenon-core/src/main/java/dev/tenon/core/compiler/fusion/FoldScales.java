@@ -19,6 +19,7 @@ import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.movement.Transpose;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +40,7 @@ public final class FoldScales implements Pass {
     @Override
     public Graph apply(Graph graph, PassContext context) {
         boolean halves = context.half() != null && context.half().dtype() == DType.F16;
-        return Rewriter.rewrite(graph, (node, into) -> fold(node, halves, into));
+        return Rewriter.rewrite(graph, Set.of(Binary.class), (node, into) -> fold(node, halves, into));
     }
 
     private static @Nullable List<Value> fold(Node node, boolean halves, Rewriter into) {

@@ -21,6 +21,7 @@ import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,9 +39,10 @@ public final class FuseEmbeddings implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        boolean any = !context.claimsNothing()
-                && graph.nodes().stream().anyMatch(node -> node.op() instanceof Gather(int axis) && axis == 0);
-        return any ? Rewriter.rewrite(graph, (node, into) -> replace(node, into, context)) : graph;
+        boolean any = !context.claimsNothing() && graph.hasAny(Set.of(Gather.class));
+        return any
+                ? Rewriter.rewrite(graph, Set.of(LayerNorm.class), (node, into) -> replace(node, into, context))
+                : graph;
     }
 
     private static @Nullable List<Value> replace(Node node, Rewriter into, PassContext context) {

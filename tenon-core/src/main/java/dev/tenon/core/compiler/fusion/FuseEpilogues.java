@@ -16,6 +16,7 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.movement.Reshape;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +35,7 @@ public final class FuseEpilogues implements Pass {
         Graph after = graph;
         do { // each walk takes in one more piece
             before = after;
-            after = Rewriter.rewrite(before, FuseEpilogues::fuse);
+            after = Rewriter.rewrite(before, Set.of(Unary.class, Binary.class), FuseEpilogues::fuse);
         } while (after != before);
         return after;
     }

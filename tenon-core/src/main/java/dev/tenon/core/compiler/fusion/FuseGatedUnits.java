@@ -20,6 +20,7 @@ import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +39,10 @@ public final class FuseGatedUnits implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        return context.claimsNothing() ? graph : Rewriter.rewrite(graph, (node, into) -> fuse(node, into, context));
+        return context.claimsNothing()
+                ? graph
+                : Rewriter.rewrite(
+                        graph, Set.of(Binary.class, Region.class), (node, into) -> fuse(node, into, context));
     }
 
     private static @Nullable List<Value> fuse(Node node, Rewriter into, PassContext context) {

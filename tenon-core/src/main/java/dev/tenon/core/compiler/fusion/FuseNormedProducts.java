@@ -14,6 +14,7 @@ import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,9 +31,10 @@ public final class FuseNormedProducts implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        return context.claimsNothing() || graph.nodes().stream().noneMatch(node -> product(node) != null)
+        return context.claimsNothing()
                 ? graph
-                : Rewriter.rewrite(graph, (node, into) -> fuse(node, into, context));
+                : Rewriter.rewrite(
+                        graph, Set.of(LayerNorm.class, RmsNorm.class), (node, into) -> fuse(node, into, context));
     }
 
     private static @Nullable List<Value> fuse(Node norm, Rewriter into, PassContext context) {

@@ -39,12 +39,20 @@ public final class FuseResidualNorms implements Pass {
         if (context.claimsNothing()) {
             return graph;
         }
-        boolean any = graph.nodes().stream().anyMatch(FuseResidualNorms::isCandidate);
-        if (!any) {
+        if (!hasCandidate(graph)) {
             return graph;
         }
         Walk walk = new Walk(graph, context);
         return Rewriter.rewrite(graph, walk::rewrite);
+    }
+
+    private static boolean hasCandidate(Graph graph) {
+        for (Node node : graph.nodes()) {
+            if (isCandidate(node)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static final class Walk {

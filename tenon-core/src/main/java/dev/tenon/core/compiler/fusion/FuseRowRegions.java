@@ -33,7 +33,7 @@ public final class FuseRowRegions implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        if (context.claimsNothing() || graph.nodes().stream().noneMatch(FuseRowRegions::isRow)) {
+        if (context.claimsNothing() || !hasRow(graph)) {
             return graph;
         }
         return Rewriter.rewrite(graph, (node, into) -> {
@@ -42,6 +42,15 @@ public final class FuseRowRegions implements Pass {
             }
             return isElementwise(node) ? withAfter(node, context, into) : null;
         });
+    }
+
+    private static boolean hasRow(Graph graph) {
+        for (Node node : graph.nodes()) {
+            if (isRow(node)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** An elementwise node, as what comes after one of the row operations that it reads. */

@@ -18,6 +18,7 @@ import dev.tenon.core.ir.op.quantisation.Dequantize;
 import dev.tenon.core.ir.op.quantisation.DequantizedWeight;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +34,7 @@ public final class FuseScaledProducts implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        return Rewriter.rewrite(graph, (node, into) -> fuse(node, into, context.constants()));
+        return Rewriter.rewrite(graph, Set.of(MatMul.class), (node, into) -> fuse(node, into, context.constants()));
     }
 
     private static @Nullable List<Value> fuse(Node node, Rewriter into, ConstantStore constants) {

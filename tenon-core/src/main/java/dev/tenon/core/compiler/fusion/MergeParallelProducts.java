@@ -26,6 +26,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,7 +49,7 @@ public final class MergeParallelProducts implements Pass {
             return graph;
         }
         Map<Value, Integer> sizes = readersOfSizes(graph);
-        return Rewriter.rewrite(graph, (node, into) -> merge(node, sizes, into, context));
+        return Rewriter.rewrite(graph, Set.of(PlainAttention.class), (node, into) -> merge(node, sizes, into, context));
     }
 
     /** How many nodes read the sizes of a value alone: they have their numbers before anything runs. */

@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +44,7 @@ public final class NarrowMasks implements Pass {
             return graph;
         }
         Map<Value, Optional<Value>> made = new HashMap<>(); // layers share a mask
-        return Rewriter.rewrite(graph, (node, into) -> rewrite(node, made, into));
+        return Rewriter.rewrite(graph, Set.of(PlainAttention.class), (node, into) -> rewrite(node, made, into));
     }
 
     private static @Nullable List<Value> rewrite(Node node, Map<Value, Optional<Value>> made, Rewriter into) {

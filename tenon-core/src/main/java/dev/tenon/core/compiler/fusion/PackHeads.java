@@ -12,6 +12,7 @@ import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.Slice;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +31,9 @@ public final class PackHeads implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        return context.claimsNothing() ? graph : Rewriter.rewrite(graph, (node, into) -> pack(node, into, context));
+        return context.claimsNothing()
+                ? graph
+                : Rewriter.rewrite(graph, Set.of(PlainAttention.class), (node, into) -> pack(node, into, context));
     }
 
     private static @Nullable List<Value> pack(Node node, Rewriter into, PassContext context) {

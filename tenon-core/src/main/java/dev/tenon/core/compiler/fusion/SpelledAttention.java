@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,7 +84,7 @@ public final class SpelledAttention implements Pass {
             return graph;
         }
         Map<List<Value>, Value> sums = new HashMap<>();
-        Graph fused = Rewriter.rewrite(graph, (node, into) -> fuse(node, sums, into, context));
+        Graph fused = Rewriter.rewrite(graph, Set.of(MatMul.class), (node, into) -> fuse(node, sums, into, context));
         return fused == graph ? graph : new Canonicalise().apply(fused, context);
     }
 

@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,10 +53,10 @@ public final class SpelledRope implements Pass {
             return graph;
         }
         Map<Value, Optional<Value>> halves = new HashMap<>(); // layers share their angles
-        Graph fused = Rewriter.rewrite(graph, (node, into) -> fuse(node, halves, into, context));
-        Graph narrow = Rewriter.rewrite(fused, SpelledRope::narrow);
+        Graph fused = Rewriter.rewrite(graph, Set.of(Binary.class), (node, into) -> fuse(node, halves, into, context));
+        Graph narrow = Rewriter.rewrite(fused, Set.of(Cast.class), SpelledRope::narrow);
         Map<Seen, Optional<Value>> seen = new HashMap<>(); // queries and keys, too
-        Graph turned = Rewriter.rewrite(narrow, (node, into) -> beforeTranspose(node, seen, into));
+        Graph turned = Rewriter.rewrite(narrow, Set.of(Rope.class), (node, into) -> beforeTranspose(node, seen, into));
         return turned == graph ? graph : new Canonicalise().apply(turned, context);
     }
 

@@ -35,6 +35,9 @@ public final class Rewriter implements Ops {
     }
 
     private final Graph source;
+    /** Operations of the nodes that the rewrite looks at; empty for all. */
+    private final Set<Class<? extends Op>> starts;
+
     /** Null while all nodes that were walked are kept. */
     private @Nullable GraphBuilder builder;
     /** How many nodes of the source are kept while there is no builder. */
@@ -48,19 +51,31 @@ public final class Rewriter implements Ops {
     private boolean changed;
     private @Nullable List<Value> copied;
 
-    private Rewriter(Graph source) {
+    private Rewriter(Graph source, Set<Class<? extends Op>> starts) {
         this.source = source;
+        this.starts = starts;
         this.uses = source.uses();
     }
 
     /** The graph after one walk; the very same object when nothing changed. Nodes that nothing changed are shared. */
     public static Graph rewrite(Graph source, Rewrite rewrite) {
-        return new Rewriter(source).run(rewrite, Set.of());
+        return new Rewriter(source, Set.of()).run(rewrite, Set.of());
+    }
+
+    /**
+     * The same with a rewrite that keeps all nodes but those of some operations: a graph without one is not walked.
+     *
+     * @param starts those operations; not empty
+     */
+    public static Graph rewrite(Graph source, Set<Class<? extends Op>> starts, Rewrite rewrite) {
+        return source.uses().allLive() && !source.hasAny(starts)
+                ? source
+                : new Rewriter(source, starts).run(rewrite, Set.of());
     }
 
     /** The graph with a copy of its own for each of the named outputs. */
     public static Graph copyOutputs(Graph source, Set<String> names) {
-        return new Rewriter(source).run((node, into) -> null, names);
+        return new Rewriter(source, Set.of()).run((node, into) -> null, names);
     }
 
     @SuppressWarnings("ReferenceEquality") // a node was kept when its results are the very list that copy() gave
@@ -73,7 +88,8 @@ public final class Rewriter implements Ops {
             }
             current = node.name();
             copied = null;
-            List<Value> replaced = rewrite.apply(node, this);
+            boolean looks = starts.isEmpty() || starts.contains(node.op().getClass());
+            List<Value> replaced = looks ? rewrite.apply(node, this) : null;
             List<Value> results = replaced != null ? replaced : copy(node);
             if (results != copied) {
                 builder(); // begins with the nodes before this one

@@ -3,9 +3,11 @@ package dev.tenon.core.compiler.rule;
 import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +15,11 @@ import org.jspecify.annotations.Nullable;
  * floats (-0 + 0 is +0), not {@code x * 0}, {@code x - x}, {@code x / x} (NaN, infinities).
  */
 final class ArithmeticIdentities implements Rule {
+    @Override
+    public Set<Class<? extends Op>> startsAt() {
+        return Set.of(Binary.class);
+    }
+
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
         if (!(node.op() instanceof Binary(var fn))) {

@@ -2,16 +2,11 @@ package dev.tenon.core.compiler.rule;
 
 import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
-import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.Value;
-import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Applies the small rules until none applies any more. */
 public final class Canonicalise implements Pass {
-    private final List<Rule> rules = List.of(
+    private final Rules rules = new Rules(
             new DropIdentities(),
             new CastsThereAndBack(),
             new ArithmeticIdentities(),
@@ -36,22 +31,12 @@ public final class Canonicalise implements Pass {
     public Graph apply(Graph graph, PassContext context) {
         Graph before = graph;
         for (int round = 0; round < ROUNDS; round++) {
-            Graph after = Rewriter.rewrite(before, this::first);
+            Graph after = rules.applied(before);
             if (after == before) {
                 break;
             }
             before = after;
         }
         return before;
-    }
-
-    private @Nullable List<Value> first(Node node, Rewriter into) {
-        for (Rule rule : rules) {
-            List<Value> replaced = rule.apply(node, into);
-            if (replaced != null) {
-                return replaced;
-            }
-        }
-        return null;
     }
 }

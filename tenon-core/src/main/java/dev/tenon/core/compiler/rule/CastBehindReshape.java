@@ -3,6 +3,7 @@ package dev.tenon.core.compiler.rule;
 import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Cast;
@@ -11,6 +12,7 @@ import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +20,11 @@ import org.jspecify.annotations.Nullable;
  * then is elementwise; behind the reshape, which moves nothing, the cast is part of that.
  */
 final class CastBehindReshape implements Rule {
+    @Override
+    public Set<Class<? extends Op>> startsAt() {
+        return Set.of(Reshape.class, ReshapeTo.class, UnsqueezeAxes.class);
+    }
+
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
         Node producer = isView(node) ? Match.producer(node.input(0)) : null;

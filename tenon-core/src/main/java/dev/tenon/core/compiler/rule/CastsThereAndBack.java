@@ -4,13 +4,20 @@ import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** {@code cast(cast(x)) → x} where x is f16, bf16 or f32 and the type between, f32 or f64, holds all its values. */
 final class CastsThereAndBack implements Rule {
+    @Override
+    public Set<Class<? extends Op>> startsAt() {
+        return Set.of(Cast.class);
+    }
+
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
         if (!(node.op() instanceof Cast)) {

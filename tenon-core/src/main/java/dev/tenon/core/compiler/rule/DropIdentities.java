@@ -17,10 +17,28 @@ import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** {@code f(x) → x} where f moves, converts or reduces nothing. */
 final class DropIdentities implements Rule {
+    @Override
+    public Set<Class<? extends Op>> startsAt() {
+        return Set.of(
+                Concat.class,
+                Transpose.class,
+                Slice.class,
+                Pad.class,
+                Reduce.class,
+                Copy.class,
+                Cast.class,
+                BitCast.class,
+                Reshape.class,
+                ReshapeTo.class,
+                Expand.class,
+                ExpandTo.class);
+    }
+
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
         // the cheaper question first: most nodes are of other operations

@@ -3,11 +3,13 @@ package dev.tenon.core.compiler.rule;
 import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.quantisation.Dequantize;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +17,11 @@ import org.jspecify.annotations.Nullable;
  * the rows that are looked up are converted.
  */
 final class GatherBeforeDequantize implements Rule {
+    @Override
+    public Set<Class<? extends Op>> startsAt() {
+        return Set.of(Gather.class);
+    }
+
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
         Node producer = node.op() instanceof Gather ? Match.producer(node.input(0)) : null;

@@ -4,14 +4,21 @@ import dev.tenon.core.compiler.rewrite.LongLists;
 import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.Transpose;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** {@code transpose(transpose(x)) → transpose(x)}; {@code transpose(x) → reshape(x)} where only axes of size 1 move. */
 final class MergeTransposes implements Rule {
+    @Override
+    public Set<Class<? extends Op>> startsAt() {
+        return Set.of(Transpose.class);
+    }
+
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
         if (!(node.op() instanceof Transpose(List<Integer> permutation))) {

@@ -5,10 +5,12 @@ import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +18,11 @@ import org.jspecify.annotations.Nullable;
  * {@link MergeReshapes} finds nothing to do in each of them.
  */
 final class MergeUnsqueezes implements Rule {
+    @Override
+    public Set<Class<? extends Op>> startsAt() {
+        return Set.of(UnsqueezeAxes.class);
+    }
+
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
         boolean[] outer = added(node);

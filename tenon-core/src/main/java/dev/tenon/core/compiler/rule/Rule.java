@@ -2,8 +2,10 @@ package dev.tenon.core.compiler.rule;
 
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * and -0 among them, and must not change a type.
  */
 interface Rule {
+    /** The operations at which it applies; at all others it answers null. */
+    Set<Class<? extends Op>> startsAt();
+
     /** The replacements of the node's results; null where the rule does not apply. */
     @Nullable
     List<Value> apply(Node node, Rewriter into);

@@ -4,6 +4,7 @@ import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.UnaryFn;
@@ -11,6 +12,7 @@ import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +22,11 @@ import org.jspecify.annotations.Nullable;
 final class SpelledGelu implements Rule {
     /** Exporters write sqrt 2 in f32, or in the file's type. */
     private static final double CLOSE = 1e-6;
+
+    @Override
+    public Set<Class<? extends Op>> startsAt() {
+        return Set.of(Binary.class);
+    }
 
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {

@@ -3,17 +3,24 @@ package dev.tenon.core.compiler.rule;
 import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** {@code x clip(x + 3, 0, 6) / 6 → hardSwish(x)}, the division after the product or before it. */
 final class SpelledHardSwish implements Rule {
     private static final double SIX = 6;
+
+    @Override
+    public Set<Class<? extends Op>> startsAt() {
+        return Set.of(Binary.class);
+    }
 
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {

@@ -3,6 +3,7 @@ package dev.tenon.core.compiler.rule;
 import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
@@ -14,6 +15,7 @@ import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,11 @@ import org.jspecify.annotations.Nullable;
  * axis. ({@code pow(d, 2)} is {@code d * d} by then.)
  */
 final class SpelledLayerNorm implements Rule {
+    @Override
+    public Set<Class<? extends Op>> startsAt() {
+        return Set.of(Binary.class);
+    }
+
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
         Operands sum = Operands.of(node, BinaryFn.ADD);

@@ -3,12 +3,14 @@ package dev.tenon.core.compiler.rule;
 import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.movement.Transpose;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +18,11 @@ import org.jspecify.annotations.Nullable;
  * transpose keeps the innermost axis in place, so it moves whole rows (or, if it swaps nothing else, goes away).
  */
 final class TransposeIntoMatMul implements Rule {
+    @Override
+    public Set<Class<? extends Op>> startsAt() {
+        return Set.of(MatMul.class);
+    }
+
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
         if (!(node.op() instanceof MatMul op)) {

@@ -3,6 +3,7 @@ package dev.tenon.core.compiler.rule;
 import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.movement.Reshape;
@@ -10,6 +11,7 @@ import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.Transpose;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +20,11 @@ import org.jspecify.annotations.Nullable;
  * exported so. The number of merged elements may be unknown: the dims behind it say it.
  */
 final class TransposeOfMergedAxes implements Rule {
+    @Override
+    public Set<Class<? extends Op>> startsAt() {
+        return Set.of(Reshape.class, ReshapeTo.class);
+    }
+
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
         Node transpose = isReshape(node) ? Match.producer(node.input(0)) : null;
