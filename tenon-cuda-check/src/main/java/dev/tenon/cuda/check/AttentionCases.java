@@ -77,6 +77,7 @@ final class AttentionCases {
             cases.add(new KernelCase("attention", "guarded " + dtype, stage -> guarded(stage, dtype)));
         }
         cases.addAll(new AttentionMaskCases(this).all(FLOATS));
+        cases.add(new KernelCase("attention", "causal, heads past the second cache", this::manyKeys));
         cases.add(new KernelCase("attention", "rows of -inf", this::infinities));
         cases.add(new KernelCase("attention", "AT-01 bottom right", this::bottomRight));
         cases.add(new KernelCase("attention", "AT-02 masked rows", this::maskedRows));
@@ -133,6 +134,17 @@ final class AttentionCases {
             compare(stage, precision, attention(false, 5, AttentionMask.ADDITIVE, 1.5), inputs, size);
             compare(stage, precision, attention(true, 0, AttentionMask.ADDITIVE, 0), inputs, size);
         });
+    }
+
+    /** Keys and values of more heads than blocks take together: eight, where those of one have 2 MB. */
+    private void manyKeys(KernelStage stage) {
+        Random random = new Random(5);
+        int[] size = {70, 4200, 10, 128};
+        List<NdArray> inputs = new ArrayList<>();
+        for (int tokens : new int[] {size[0], size[1], size[1]}) {
+            inputs.add(CaseArrays.normal(random, DType.F16, 1, size[2], tokens, size[3]));
+        }
+        compare(stage, Precision.FAST, attention(true, 0, AttentionMask.NONE, 0), inputs, size);
     }
 
     static Attention attention(boolean causal, long window, AttentionMask mask, double cap) {

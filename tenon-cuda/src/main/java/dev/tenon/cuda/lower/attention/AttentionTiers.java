@@ -270,9 +270,11 @@ final class AttentionTiers {
         return step("attention_wgmma, " + heads.type() + ", heads of " + form.size(), launch.build(), 0, 0);
     }
 
+    /** Blocks of a form; causal ones as far as they fill the device. */
     private long blocks(MmaForm form) {
-        return SizeMath.product(
+        long all = SizeMath.product(
                 NAME, problem.batches(), problem.heads(), Math.ceilDiv(problem.queries(), form.queries()));
+        return problem.causal() ? all / form.causalBlocks() : all;
     }
 
     private Lowered mma() {

@@ -113,6 +113,28 @@ __device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& s
     }
 }
 
+// A block's tile of queries, and its head.
+struct Turn {
+    u32 tile;
+    u32 head;
+};
+
+// Causal tiles that see most first, those of some heads together: as many as have keys and values of 16 MB, which blocks that run at the same time
+// share in the second cache, but eight at least.
+__device__ __forceinline__ Turn turn(const Seen<T, float>& seen, const Problem& at, int group) {
+    u32 tiles = gridDim.x;
+    if (!seen.causal) return {blockIdx.x, blockIdx.y};
+    if (TENON_RAGGED) return {tiles - 1 - blockIdx.x, blockIdx.y};
+    i64 bytes = seen.keys * (at.d + at.dv) * static_cast<i64>(sizeof(T)) / group + 1;
+    i64 fit = (i64(16) << 20) / bytes;
+    u32 most = fit < 8 ? 8 : static_cast<u32>(fit < gridDim.y ? fit : gridDim.y);
+    u32 rank = blockIdx.y * tiles + blockIdx.x;
+    u32 from = rank / (tiles * most) * most;
+    u32 heads = gridDim.y - from < most ? gridDim.y - from : most;
+    u32 within = rank - from * tiles;
+    return {tiles - 1 - within / heads, from + within % heads};
+}
+
 __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& seen, i64 batches, int group) {
     TENON_DYNAMIC_SHARED(T, dynamic);
     T(*const own)[STRIDE] = reinterpret_cast<T(*)[STRIDE]>(dynamic);
@@ -123,10 +145,10 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
     await_predecessor();
     int lane = threadIdx.x % 32;
     int warp = threadIdx.x / 32;
-    i64 h = blockIdx.y;
-    i64 key_head = static_cast<int>(blockIdx.y) / group;
-    // causal rows that see most first
-    i64 first = static_cast<i64>(seen.causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * QUERIES;
+    Turn block = turn(seen, at, group);
+    i64 h = block.head;
+    i64 key_head = block.head / static_cast<u32>(group);
+    i64 first = static_cast<i64>(block.tile) * QUERIES;
     i64 last = first + QUERIES - 1 < seen.queries - 1 ? first + QUERIES - 1 : seen.queries - 1;
     i64 warp_first = first + warp * 16 * ROWS;
     i64 warp_last = warp_first + 16 * ROWS - 1 < last ? warp_first + 16 * ROWS - 1 : last;
@@ -137,7 +159,7 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
     for (i64 b = TENON_RAGGED ? 0 : blockIdx.z; b < batches; b += gridDim.z) {
         i64 key = seen.first(first) / KEYS * KEYS;
         i64 end = seen.end(last);
-        int turn = 0;
+        int stage = 0;
         __syncthreads();
         fetch<QUERIES>(own, at.qs, b, h, first, seen.queries, at.d, at.packed);
         fetch<KEYS>(keys, at.ks, b, key_head, key, seen.keys, at.d, at.packed);
@@ -155,7 +177,7 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
             __syncthreads();  // these keys are there, and nobody works on the tile before
             if (!started) frag.keep(own[warp * 16 * ROWS], lane);
             started = true;
-            int next = turn ^ 1;
+            int next = stage ^ 1;
             if (key + KEYS < end) {
                 fetch<KEYS>(keys + next * KEYS, at.ks, b, key_head, key + KEYS, seen.keys, at.d, at.packed);
                 if (staged && threadIdx.x < KEYS) masks[next][threadIdx.x] = mask_of_key(seen, b, h, key + KEYS + threadIdx.x);
@@ -164,13 +186,13 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
             if (key + KEYS < end) fetch<KEYS>(values + next * KEYS, at.vs, b, key_head, key + KEYS, seen.keys, at.dv, at.packed);
             copy_async_commit();
             float s[ROWS][KEYS / 8][4] = {};
-            frag.template scores<KEYS>(s, own[warp * 16 * ROWS], keys[turn * KEYS], lane);
+            frag.template scores<KEYS>(s, own[warp * 16 * ROWS], keys[stage * KEYS], lane);
             bool whole = key >= lowest.low && key + KEYS - 1 <= highest.high;
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 i64 heads[2] = {h, h};
                 i64 rows[2] = {warp_first + r * 16 + lane / 4, warp_first + r * 16 + lane / 4 + 8};
-                to_scores<KEYS / 8>(s[r], scores, staged ? masks[turn] : nullptr, b, heads, rows, key, whole);
+                to_scores<KEYS / 8>(s[r], scores, staged ? masks[stage] : nullptr, b, heads, rows, key, whole);
             }
             float kept[ROWS][2];
             bool moved = running.weigh(s, kept, scores.factor);
@@ -184,8 +206,8 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
             }
             copy_async_wait<2>();
             __syncthreads();  // these values are there
-            frag.template mix<KEYS>(o, s, values[turn * KEYS], lane);
-            turn = next;
+            frag.template mix<KEYS>(o, s, values[stage * KEYS], lane);
+            stage = next;
         }
         copy_async_wait<0>();
         running.finish();
