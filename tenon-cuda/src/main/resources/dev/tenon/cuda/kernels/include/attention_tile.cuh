@@ -119,20 +119,22 @@ struct Turn {
     u32 head;
 };
 
-// Causal tiles that see most first, those of some heads together: as many as have keys and values of 16 MB, which blocks that run at the same time
-// share in the second cache, but eight at least.
+// Causal tiles that see most first, those of some heads together: blocks that run at the same time share keys and values in the second cache. As many
+// heads as have 32 MB of them, but eight at least: where heads come one group after another the last group's longest tiles end late.
 __device__ __forceinline__ Turn turn(const Seen<T, float>& seen, const Problem& at, int group) {
     u32 tiles = gridDim.x;
+    u32 heads = gridDim.y;
     if (!seen.causal) return {blockIdx.x, blockIdx.y};
     if (TENON_RAGGED) return {tiles - 1 - blockIdx.x, blockIdx.y};
-    i64 bytes = seen.keys * (at.d + at.dv) * static_cast<i64>(sizeof(T)) / group + 1;
-    i64 fit = (i64(16) << 20) / bytes;
-    u32 most = fit < 8 ? 8 : static_cast<u32>(fit < gridDim.y ? fit : gridDim.y);
+    i64 fit = (i64(32) << 20) * group / (seen.keys * (at.d + at.dv) * static_cast<i64>(sizeof(T)) + 1);
+    u32 most = fit < 8 ? 8 : fit < heads ? static_cast<u32>(fit) : heads;
+    u32 groups = (heads + most - 1) / most;
+    u32 each = (heads + groups - 1) / groups;
     u32 rank = blockIdx.y * tiles + blockIdx.x;
-    u32 from = rank / (tiles * most) * most;
-    u32 heads = gridDim.y - from < most ? gridDim.y - from : most;
+    u32 from = rank / (tiles * each) * each;
     u32 within = rank - from * tiles;
-    return {tiles - 1 - within / heads, from + within % heads};
+    u32 here = heads - from < each ? heads - from : each;
+    return {tiles - 1 - within / here, from + within % here};
 }
 
 __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& seen, i64 batches, int group) {
