@@ -228,15 +228,17 @@ public final class AttentionCatalog {
             return 16 * WARPS * rows;
         }
 
+        @Override
+        public String toString() {
+            return "heads of " + size + ", " + queries() + " queries a block";
+        }
+
         /** Threads of a block. */
         public int threads() {
             return 32 * WARPS;
         }
 
-        /**
-         * From how many blocks a multiprocessor on a causal launch is worth tiles of this form: there the last ones run
-         * alone, and of fewer queries they are short. Measured on an H200 for heads of 64 and 128.
-         */
+        /** Blocks a multiprocessor from which on causal launches gain by this form (H200): the last ones run alone. */
         public int causalBlocks() {
             return size == 64 ? 16 : size > 64 ? 4 : 1;
         }

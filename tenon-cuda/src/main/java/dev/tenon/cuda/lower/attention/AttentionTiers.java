@@ -286,7 +286,7 @@ final class AttentionTiers {
                 .withProgrammatic();
         PreparedLaunch launch =
                 problem.launch(kernel, shape, operands).add(problem.isPacked()).build();
-        return step("attention_mma, " + heads.type() + ", heads of " + form.size(), launch, 0, 0);
+        return step("attention_mma, " + heads.type() + ", " + form, launch, 0, 0);
     }
 
     private LaunchShape shape(int queries, int threads) {

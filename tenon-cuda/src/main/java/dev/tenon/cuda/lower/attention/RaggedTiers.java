@@ -137,7 +137,7 @@ final class RaggedTiers {
         PreparedLaunch launch = problem.launch(kernel, shape, DType.F32, context)
                 .add(problem.isPacked())
                 .build();
-        return step("attention_mma_ragged, " + heads.type() + ", heads of " + form.size(), launch, 0, 0);
+        return step("attention_mma_ragged, " + heads.type() + ", " + form, launch, 0, 0);
     }
 
     private LaunchShape shape(int queries, int threads) {
