@@ -13,6 +13,8 @@ import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 /** The kernel files of attention, and the forms that they are compiled in. */
@@ -114,6 +116,20 @@ public final class AttentionCatalog {
                     .toList(),
             List.of(STRUCT));
 
+    /** Columns of rows that {@link #LAYERS_TILE} takes, by head size: a thread holds all weights of its own. */
+    private static final Map<Integer, List<Integer>> TILE_COLUMNS =
+            Map.of(32, List.of(128, 256, 384, 512), 64, List.of(128, 256));
+
+    public static final KernelFile LAYERS_TILE = file(
+            "encoder/layers_tile.cu",
+            List.of("layers_tile"),
+            HALVES.stream()
+                    .flatMap(dtype -> RESIDENT_SIZES.stream()
+                            .flatMap(head -> Objects.requireNonNull(TILE_COLUMNS.get(head)).stream()
+                                    .map(hidden -> tile(dtype, head, hidden))))
+                    .toList(),
+            List.of(STRUCT));
+
     public static final KernelFile FRAGMENTS = file(
             "encoder/fragments.cu",
             List.of("fragments"),
@@ -150,6 +166,11 @@ public final class AttentionCatalog {
         return KernelVariant.of(dtype).with("d" + head, "TENON_HEAD=" + head);
     }
 
+    /** The variant of {@link #LAYERS_TILE} for a head size and columns of rows. */
+    public static KernelVariant tile(DType dtype, int head, int hidden) {
+        return KernelVariant.of(dtype).with("d" + head + "_h" + hidden, "TENON_HEAD=" + head).with("", "TENON_HIDDEN=" + hidden);
+    }
+
     /**
      * A form of {@code layers}.
      *
@@ -179,6 +200,7 @@ public final class AttentionCatalog {
                 ATTENTION_DECODE_RAGGED,
                 RESIDENT,
                 LAYERS,
+                LAYERS_TILE,
                 FRAGMENTS);
     }
 

@@ -33,6 +33,7 @@ public final class KernelSources {
             "resident_attention.cuh",
             "layers.cuh",
             "layers_attention.cuh",
+            "layers_roles.cuh",
             "mma_operand.cuh",
             "mma_tile.cuh",
             "copy_engine.cuh",

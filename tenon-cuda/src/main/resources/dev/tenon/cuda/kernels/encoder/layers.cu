@@ -249,26 +249,6 @@ struct Pieces {
     }
 };
 
-// Where a tile's masks of a head begin.
-__device__ __forceinline__ const T* first_mask(const Layer& layer, const Encoder& e, int batch, int head) {
-    int dims = layer.mask_dims, row = dims & 8 ? e.keys : 1;
-    i64 matrix = dims & 4 ? static_cast<i64>(row) * e.keys : row, whole = dims & 2 ? matrix * e.heads : matrix;
-    return layer.mask == nullptr ? nullptr : layer.mask + (dims & 1 ? batch * whole : 0) + (dims & 2 ? head * matrix : 0);
-}
-
-// The masks of a tile's queries, `line` keys of each, or of all alike; -inf past the last key.
-__device__ __forceinline__ void load_masks(float* to, const T* from, int dims, int keys, int line, int first) {
-    int queries = dims & 4 ? TILE : 1, row = dims & 8 ? keys : 1;
-#pragma unroll 1
-    for (int i = threadIdx.x; i < queries * line; i += MEMBERS) {
-        int key = i % line, query = first + i / line;
-        if (query >= keys) query = keys - 1;
-        float v = -TENON_INFINITY;
-        if (key < keys) v = from == nullptr ? 0.0f : to_compute(from[(dims & 4 ? query * row : 0) + (dims & 8 ? key : 0)]);
-        to[i] = v;
-    }
-}
-
 // Where the words of a layer lie.
 struct Words {
     T *mixed, *first, *middle, *second, *handed;
