@@ -57,8 +57,7 @@ class BoundRunsTest {
     void open() {
         gpu = new FaultyGpu(new EmulatorPlatform());
         engine = Engine.open(gpu.backend(), 0, EngineOptions.defaults());
-        model = engine.compile(
-                GRAPH, Weights.none(), CompileOptions.defaults().withExecution(Execution.graph()));
+        model = engine.compile(GRAPH, Weights.none(), CompileOptions.defaults().withExecution(Execution.graph()));
         session = model.newSession();
     }
 
@@ -187,7 +186,9 @@ class BoundRunsTest {
         Map<String, Tensor> bad = new LinkedHashMap<>(good);
         bad.put("at", engine.upload(Tensor.of(new long[] {0, 1, 7, 2, 3}, INDICES)));
         for (int run = 0; run < 5; run++) {
-            assertThatThrownBy(() -> session.runOnDevice(bad)).isInstanceOf(DataException.class).hasMessageContaining("7");
+            assertThatThrownBy(() -> session.runOnDevice(bad))
+                    .isInstanceOf(DataException.class)
+                    .hasMessageContaining("7");
             Map<String, Tensor> results = session.runOnDevice(good);
             check(results, 3);
             close(results);

@@ -30,14 +30,15 @@ public final class CopyKernel {
     }
 
     /**
-     * Copies of at most some KiB each, up to four in one launch, and copies between device and pinned memory. Immutable.
+     * Copies of at most some KiB each, up to four in one launch, and those between device and pinned memory.
+     * Immutable.
      */
     public static final class Few {
         /** Bytes that a block copies sooner than the driver copies anything. */
         private static final long MOST_BYTES = 64 << 10;
 
         /**
-         * Bytes that blocks copy from and to pinned memory sooner than the driver does: within a recorded run on an H200
+         * Bytes that blocks copy from and to pinned memory sooner than the driver does: in a recorded run on an H200
          * both ways take 4.5 microseconds for 24 KiB of results, by the copy engine 11.
          */
         private static final long MOST_PINNED_BYTES = 1 << 20;

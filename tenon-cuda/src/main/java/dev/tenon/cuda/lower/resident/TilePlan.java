@@ -78,7 +78,8 @@ record TilePlan(DType dtype, Shape shape, int layers) implements EncoderPlan {
         int head = shape.head();
         long elements = TILE * wide(shape.hidden()) + 4L * TILE * wide(head);
         long sums = 3L * SPLITS * TILE * head + TILE * TILE;
-        return SizeMath.toInt("layers", elements * dtype.bytes() + sums * Float.BYTES);
+        long bytes = SizeMath.product("layers", elements, dtype.bytes());
+        return SizeMath.toInt("layers", SizeMath.sum("layers", bytes, SizeMath.product("layers", sums, Float.BYTES)));
     }
 
     /** As wide_row of resident.cuh. */
@@ -91,7 +92,9 @@ record TilePlan(DType dtype, Shape shape, int layers) implements EncoderPlan {
         long sums = SizeMath.product("layers", heads() + parts(), shape.hidden(), Float.BYTES);
         long rows = SizeMath.product("layers", shape.hidden(), dtype.bytes());
         return SizeMath.sum(
-                "layers", SizeMath.product("layers", layers, TILE, sums + 2 * rows), SizeMath.product("layers", TILE, rows));
+                "layers",
+                SizeMath.product("layers", layers, TILE, sums + 2 * rows),
+                SizeMath.product("layers", TILE, rows));
     }
 
     /** Why an encoder is not made this way; empty where it is. */
@@ -149,8 +152,7 @@ record TilePlan(DType dtype, Shape shape, int layers) implements EncoderPlan {
         int headTiles = 3 * head / COLUMNS / GROUPS;
         int partTiles = PART / COLUMNS / GROUPS;
         return List.of(
-                new Fragments(
-                        heads(), GROUPS, SPLITS, headTiles, 3 * head, hidden, head, hidden, along(layer.qkv())),
+                new Fragments(heads(), GROUPS, SPLITS, headTiles, 3 * head, hidden, head, hidden, along(layer.qkv())),
                 new Fragments(1, WARPS, heads(), rowTiles, hidden, hidden, hidden, 0, along(layer.out())),
                 new Fragments(parts(), GROUPS, SPLITS, partTiles, PART, hidden, PART, 0, along(layer.up())),
                 new Fragments(

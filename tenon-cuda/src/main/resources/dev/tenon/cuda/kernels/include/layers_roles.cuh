@@ -43,19 +43,22 @@ struct TileWords {
     }
 };
 
-// The tile's rows to shared memory; zeros where there are none.
+__device__ __forceinline__ uint4 four_of(u32 v) { return make_uint4(v, v, v, v); }
+
+// The tile's rows to shared memory; zeros where there are none. Only what is missing is looked for again.
 __device__ __forceinline__ void stage_rows(T* to, const T* from, int rows, bool waits) {
     constexpr int PACKS = TILE * HIDDEN / V, EACH = (PACKS + ALL - 1) / ALL;
+    const uint4* packs = reinterpret_cast<const uint4*>(from) + threadIdx.x;
     uint4 v[EACH];
+#pragma unroll
+    for (int e = 0; e < EACH; e++) v[e] = four_of(static_cast<int>(threadIdx.x) + e * ALL < rows * (HIDDEN / V) ? NOT_YET : 0);
     bool missing;
 #pragma unroll 1
     do {
         missing = false;
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
-            int i = static_cast<int>(threadIdx.x) + e * ALL;
-            v[e] = make_uint4(0, 0, 0, 0);
-            if (i < PACKS && i / (HIDDEN / V) < rows) v[e] = load_handed(reinterpret_cast<const uint4*>(from) + i);
+            if (is_missing(v[e])) v[e] = load_handed(packs + e * ALL);
         }
 #pragma unroll
         for (int e = 0; e < EACH; e++) missing |= is_missing(v[e]);
@@ -131,14 +134,15 @@ __device__ __forceinline__ void add_row_parts(float* sums, const u32* parts, int
 #pragma unroll 1
     for (int first = group; first < count; first += 4 * AT_ONCE) {
         uint4 v[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) v[i] = four_of(first + 4 * i < count ? NOT_YET : 0);
         bool missing;
 #pragma unroll 1
         do {
             missing = false;
 #pragma unroll
             for (int i = 0; i < AT_ONCE; i++) {
-                v[i] = make_uint4(0, 0, 0, 0);
-                if (first + 4 * i < count) v[i] = load_handed(from + (first + 4 * i) * PART);
+                if (is_missing(v[i])) v[i] = load_handed(from + (first + 4 * i) * PART);
             }
 #pragma unroll
             for (int i = 0; i < AT_ONCE; i++) missing |= is_missing(v[i]);
@@ -191,29 +195,30 @@ struct Row {
         }
     }
 
+    // In one pass about the first element: what that cancels stays far below the rounding of T.
     __device__ __forceinline__ void norm(const Pack<T, FOUR> (&scale)[LANE_QUADS], const Pack<T, FOUR> (&shift)[LANE_QUADS], float epsilon) {
         constexpr float SHARE = 1.0f / HIDDEN;
-        float mean = 0, squares = 0;
-#pragma unroll
-        for (int c = 0; c < LANE_QUADS; c++) mean += (v[c][0] + v[c][1]) + (v[c][2] + v[c][3]);
-#pragma unroll
-        for (int apart = 16; apart > 0; apart /= 2) mean += __shfl_xor_sync(0xffffffffu, mean, apart);
-        mean *= SHARE;
+        float sum = 0, squares = 0, pivot = __shfl_sync(0xffffffffu, v[0][0], 0);
 #pragma unroll
         for (int c = 0; c < LANE_QUADS; c++) {
 #pragma unroll
             for (int i = 0; i < 4; i++) {
-                v[c][i] -= mean;
+                v[c][i] -= pivot;
+                sum += v[c][i];
                 squares = fmaf(v[c][i], v[c][i], squares);
             }
         }
 #pragma unroll
-        for (int apart = 16; apart > 0; apart /= 2) squares += __shfl_xor_sync(0xffffffffu, squares, apart);
-        float by = fast_reciprocal(sqrtf(squares * SHARE + epsilon));
+        for (int apart = 16; apart > 0; apart /= 2) {
+            sum += __shfl_xor_sync(0xffffffffu, sum, apart);
+            squares += __shfl_xor_sync(0xffffffffu, squares, apart);
+        }
+        float mean = sum * SHARE, variance = fmaf(-mean, mean, squares * SHARE);
+        float by = fast_reciprocal(sqrtf((variance < 0 ? 0 : variance) + epsilon));
 #pragma unroll
         for (int c = 0; c < LANE_QUADS; c++) {
 #pragma unroll
-            for (int i = 0; i < 4; i++) v[c][i] = fmaf(v[c][i] * by, to_compute(scale[c].at[i]), to_compute(shift[c].at[i]));
+            for (int i = 0; i < 4; i++) v[c][i] = fmaf((v[c][i] - mean) * by, to_compute(scale[c].at[i]), to_compute(shift[c].at[i]));
         }
     }
 
