@@ -164,8 +164,8 @@ public final class AttentionCatalog {
     }
 
     /**
-     * A form of {@code layers}: elements of a head, 32 or 64; column tiles that a warp takes at a time, 1 to 3; packs of
-     * four elements of a lane's part of a row, at most 3 or 6.
+     * A form of {@code layers}: elements of a head, 32 or 64; column tiles that a warp takes at a time, 1 to 3; packs
+     * of four elements of a lane's part of a row, at most 3 or 6.
      */
     public record LayersForm(DType dtype, int head, int tiles, int packs) {
         public KernelVariant variant() {
