@@ -34,6 +34,8 @@ public final class KernelSources {
             "layers.cuh",
             "layers_attention.cuh",
             "layers_roles.cuh",
+            "layers_rows.cuh",
+            "layers_words.cuh",
             "mma_operand.cuh",
             "mma_tile.cuh",
             "copy_engine.cuh",

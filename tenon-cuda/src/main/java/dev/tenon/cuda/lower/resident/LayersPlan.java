@@ -103,7 +103,8 @@ record LayersPlan(
     public LaunchShape launch() {
         return LaunchShape.of(tiles() * BLOCKS, THREADS)
                 .withSharedBytes(sharedBytes)
-                .withCooperative();
+                .withCooperative()
+                .withProgrammatic();
     }
 
     @Override

@@ -70,7 +70,8 @@ record TilePlan(DType dtype, Shape shape, int layers) implements EncoderPlan {
     public LaunchShape launch() {
         return LaunchShape.of(heads() + parts() + (int) shape.rows(), THREADS)
                 .withSharedBytes(sharedBytes())
-                .withCooperative();
+                .withCooperative()
+                .withProgrammatic();
     }
 
     /** Rows, then q, k and v, what they see, sums, masks: what a head's block needs. The others need less. */

@@ -4,17 +4,9 @@
 //
 // Launch: 512 threads; heads + inner / 64 + rows blocks, all resident at once, cooperative. Dynamic shared memory by TilePlan.java.
 // Variants: TENON_T f16 or bf16; TENON_HEAD 32 or 64, the elements of a head; TENON_HIDDEN, columns; from sm_80 on.
-#define TENON_TILES 1
-#define TENON_PACKS 3
 #include "layers_roles.cuh"
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
-// Behind it every word is NOT_YET or there.
-__device__ __forceinline__ void meet_all(const Encoder& e) {
-    if (threadIdx.x % 32 == 0) wait_until(e.counters, gridDim.x);
-    __syncwarp();
-}
-
 // What a thread adds to sums of q, k and v, four columns a time.
 struct HeadBias {
     static constexpr int PACKS = 3 * HEAD * TILE / FOUR, EACH = (PACKS + ALL - 1) / ALL;
