@@ -49,9 +49,11 @@ final class EncoderChecks {
             return hidden() % 128 == 0 && (inner % 512 == 0 || isTile());
         }
 
-        /** Whether blocks with roles take it. */
+        /** Whether blocks with roles take it, and the emulator holds all of them at once. */
         private boolean isTile() {
-            return dtype != DType.F32 && batch == 1 && tokens <= 16 && inner % 64 == 0;
+            int held = head == 64 ? 16 : hidden() > 256 ? 24 : 32;
+            boolean fits = batch * (heads + inner / 64 + tokens) <= held;
+            return dtype != DType.F32 && tokens <= 16 && inner % 64 == 0 && fits;
         }
     }
 
@@ -78,6 +80,8 @@ final class EncoderChecks {
             new Encoder(DType.BF16, 1, 13, 4, 32, 192, 2, Masked.HEADS),
             new Encoder(DType.F16, 1, 1, 4, 32, 64, 1, Masked.NOTHING),
             new Encoder(DType.F16, 1, 9, 12, 32, 192, 3, Masked.QUERIES),
+            new Encoder(DType.F16, 2, 5, 4, 32, 192, 2, Masked.KEYS),
+            new Encoder(DType.BF16, 2, 4, 4, 32, 128, 1, Masked.HEADS),
             new Encoder(DType.F16, 1, 5, 2, 64, 192, 2, Masked.QUERIES),
             new Encoder(DType.BF16, 1, 3, 4, 64, 192, 2, Masked.KEYS),
             new Encoder(DType.F32, 1, 16, 4, 64, 512, 1, Masked.KEYS),

@@ -15,8 +15,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * How the layers of an encoder are spread over blocks with roles, for one sequence of at most 16 tokens: a block a
- * head, a block 64 columns of the feed-forward, a block a row ({@code layers_tile.cu}).
+ * How the layers of an encoder are spread over blocks with roles, for sequences of at most 16 tokens, a tile
+ * each: a block a head, a block 64 columns of the feed-forward, a block a row ({@code layers_tile.cu}).
  *
  * @param dtype of operands
  */
@@ -66,9 +66,17 @@ record TilePlan(DType dtype, Shape shape, int layers) implements EncoderPlan {
         return (int) shape.heads();
     }
 
+    private int tiles() {
+        return (int) (shape.rows() / shape.keys());
+    }
+
+    private int blocks() {
+        return SizeMath.toInt("layers", SizeMath.product("layers", tiles(), heads() + parts() + shape.keys()));
+    }
+
     @Override
     public LaunchShape launch() {
-        return LaunchShape.of(heads() + parts() + (int) shape.rows(), THREADS)
+        return LaunchShape.of(blocks(), THREADS)
                 .withSharedBytes(sharedBytes())
                 .withCooperative()
                 .withProgrammatic();
@@ -92,10 +100,8 @@ record TilePlan(DType dtype, Shape shape, int layers) implements EncoderPlan {
     public long wordBytes() {
         long sums = SizeMath.product("layers", heads() + parts(), shape.hidden(), Float.BYTES);
         long rows = SizeMath.product("layers", shape.hidden(), dtype.bytes());
-        return SizeMath.sum(
-                "layers",
-                SizeMath.product("layers", layers, TILE, sums + 2 * rows),
-                SizeMath.product("layers", TILE, rows));
+        long each = SizeMath.sum("layers", rows, SizeMath.product("layers", layers, sums + 2 * rows));
+        return SizeMath.product("layers", tiles(), TILE, each);
     }
 
     /** Why an encoder is not made this way; empty where it is. */
@@ -104,8 +110,8 @@ record TilePlan(DType dtype, Shape shape, int layers) implements EncoderPlan {
         if (dtype.bytes() != Short.BYTES) {
             return dtype + "; it takes types of 16 bits";
         }
-        if (shape.rows() > TILE || shape.rows() != shape.keys()) {
-            return shape.rows() + " rows; it takes one sequence of at most " + TILE;
+        if (shape.keys() > TILE) {
+            return shape.keys() + " tokens; it takes at most " + TILE;
         }
         if (shape.hidden() % STEP != 0 || shape.hidden() > MOST_HIDDEN) {
             return shape.hidden() + " columns; it takes multiples of " + STEP + " up to " + MOST_HIDDEN;

@@ -1,8 +1,8 @@
-// The layers of a small transformer encoder in one launch, of one tile of 16 rows (formulas as in layers.cu). Blocks have roles, so that each holds its
+// The layers of a small transformer encoder in one launch, of few sequences of at most 16 tokens, a tile each (formulas as in layers.cu). Blocks have roles, so that each holds its
 // weights of a layer in registers long before it works on them: a block a head makes q, k and v, what its queries see, and what that adds to all columns
 // of the rows; a block 64 columns of the feed-forward makes these and what they add; a block a row adds up, norms and hands the row to all.
 //
-// Launch: 512 threads; heads + inner / 64 + rows blocks, all resident at once, cooperative. Dynamic shared memory by TilePlan.java.
+// Launch: 512 threads; heads + inner / 64 + tokens blocks a sequence, all resident at once, cooperative. Dynamic shared memory by TilePlan.java.
 // Variants: TENON_T f16 or bf16; TENON_HEAD 32 or 64, the elements of a head; TENON_HIDDEN, columns; from sm_80 on.
 #include "layers_roles.cuh"
 
@@ -55,7 +55,7 @@ __device__ __forceinline__ void attend_own(const Tile& tile, T* seen) {
     }
 }
 
-__device__ __forceinline__ void be_head(const Encoder& e, u8* dynamic, int head) {
+__device__ __forceinline__ void be_head(const Encoder& e, u8* dynamic, int tile, int head) {
     T* rows = reinterpret_cast<T*>(dynamic);
     T* own = rows + TILE * WIDE;
     T* seen = own + 3 * TILE * WIDE_HEAD;
@@ -72,13 +72,14 @@ __device__ __forceinline__ void be_head(const Encoder& e, u8* dynamic, int head)
     if (before) meet_all(e);
     const T* shown = nullptr;
     bool masked = false;
-    int lane = threadIdx.x % 32, there = e.rows;
+    int lane = threadIdx.x % 32, there = e.keys;
+    const T* entry = before ? reinterpret_cast<const T*>(TileWords::start(e, tile)) : e.x + static_cast<i64>(tile) * there * HIDDEN;
 #pragma unroll 1
     for (int number = 0; number < e.layers; number++) {
         const Layer& layer = e.at[number];
-        const T* from = number > 0 ? TileWords(e, number - 1).second : before ? e.words : e.x;
+        const T* from = number > 0 ? TileWords(e, tile, number - 1).second : entry;
         stage_rows(rows, from, there, number > 0 || before);
-        const T* mask = first_mask(layer, e, 0, head);
+        const T* mask = first_mask(layer, e, tile, head);
         if (!masked || mask != shown) load_masks(masks, mask, layer.mask_dims, e.keys, KEYS, 0);
         masked = true;
         shown = mask;
@@ -88,12 +89,12 @@ __device__ __forceinline__ void be_head(const Encoder& e, u8* dynamic, int head)
         finish_heads(cells, bias, there, own);
         __syncthreads();
         if (threadIdx.x / 32 == 0) {
-            Tile tile = {own, masks, nullptr, 0, nullptr, 0, there, e.keys, layer.mask_dims & 4 ? KEYS : 0, (layer.mask_dims & 16) != 0, layer.factor, lane / 4, lane % 4};
-            attend_own(tile, seen);
+            Tile all = {own, masks, nullptr, 0, nullptr, 0, there, e.keys, layer.mask_dims & 4 ? KEYS : 0, (layer.mask_dims & 16) != 0, layer.factor, lane / 4, lane % 4};
+            attend_own(all, seen);
         }
         __syncthreads();
         if (number == 0 && !before) meet_all(e);
-        multiply_part<HEAD / CHUNK>(seen, WIDE_HEAD, out, TileWords(e, number).mixed + head * ROW_PARTS, there);
+        multiply_part<HEAD / CHUNK>(seen, WIDE_HEAD, out, TileWords(e, tile, number).mixed + head * ROW_PARTS, there);
         if (number + 1 < e.layers) {
             ask(qkv, e.at[number + 1].qkv, head);
             ask(out, e.at[number + 1].out, head);
@@ -128,8 +129,9 @@ __device__ __forceinline__ Pack<T, FOUR> up_bias(const Layer& layer, int part) {
     return pack;
 }
 
-__device__ __forceinline__ void clear_words(const Encoder& e, int rank, int of) {
-    uint4* words = reinterpret_cast<uint4*>(e.words);
+__device__ __forceinline__ void clear_words(const Encoder& e, int tile, int rank) {
+    uint4* words = reinterpret_cast<uint4*>(TileWords::start(e, tile));
+    int of = e.inner / UP + e.keys;
     i64 packs = TileWords::all(e) / 4;
 #pragma unroll 4
     for (i64 i = static_cast<i64>(rank) * ALL + threadIdx.x; i < packs; i += static_cast<i64>(of) * ALL) words[i] = make_uint4(NOT_YET, NOT_YET, NOT_YET, NOT_YET);
@@ -137,7 +139,7 @@ __device__ __forceinline__ void clear_words(const Encoder& e, int rank, int of) 
     if (threadIdx.x == 0) announce(e.counters);
 }
 
-__device__ __forceinline__ void be_feed(const Encoder& e, u8* dynamic, int part) {
+__device__ __forceinline__ void be_feed(const Encoder& e, u8* dynamic, int tile, int part) {
     T* rows = reinterpret_cast<T*>(dynamic);
     T* middle = rows + TILE * WIDE;
     float* cells = reinterpret_cast<float*>(middle + TILE * WIDE_UP);
@@ -146,12 +148,12 @@ __device__ __forceinline__ void be_feed(const Encoder& e, u8* dynamic, int part)
     ask(down, e.at[0].down, part);
     Pack<T, FOUR> bias = up_bias(e.at[0], part);
     await_predecessor();
-    clear_words(e, part, e.inner / UP + e.rows);
+    clear_words(e, tile, part);
     meet_all(e);
-    int there = e.rows;
+    int there = e.keys;
 #pragma unroll 1
     for (int number = 0; number < e.layers; number++) {
-        TileWords words(e, number);
+        TileWords words(e, tile, number);
         stage_rows(rows, words.first, there, true);
         __syncthreads();
         multiply_whole<UP_TILES>(rows, up, cells);
@@ -167,27 +169,27 @@ __device__ __forceinline__ void be_feed(const Encoder& e, u8* dynamic, int part)
     }
 }
 
-__device__ __forceinline__ void be_row(const Encoder& e, u8* dynamic, int row) {
+__device__ __forceinline__ void be_row(const Encoder& e, u8* dynamic, int tile, int row) {
     float* sums = reinterpret_cast<float*>(dynamic);  // twice [4, hidden]
     await_predecessor();
-    clear_words(e, e.inner / UP + row, e.inner / UP + e.rows);
+    clear_words(e, tile, e.inner / UP + row);
     meet_all(e);
     bool last = threadIdx.x / 32 == TEAM - 1;  // which of the block's warps holds the row
     Row own;
     Pack<T, FOUR> addend[LANE_QUADS], scale[LANE_QUADS], shift[LANE_QUADS];
     if (last) {
-        own.load(e.x + row * HIDDEN);
+        own.load(e.x + (static_cast<i64>(tile) * e.keys + row) * HIDDEN);
         if (e.before_scale != nullptr) {
             load_quads(scale, e.before_scale);
             load_quads(shift, e.before_shift);
             own.norm(scale, shift, e.before_epsilon);
-            own.hand(e.words + row * HIDDEN);
+            own.hand(reinterpret_cast<T*>(TileWords::start(e, tile)) + row * HIDDEN);
         }
     }
 #pragma unroll 1
     for (int half = 0; half < 2 * e.layers; half++) {
         const Layer& layer = e.at[half / 2];
-        TileWords words(e, half / 2);
+        TileWords words(e, tile, half / 2);
         bool second = half % 2 != 0;
         if (last) {
             load_quads(addend, second ? layer.down_bias : layer.out_bias);
@@ -202,7 +204,7 @@ __device__ __forceinline__ void be_row(const Encoder& e, u8* dynamic, int row) {
         own.add(here);
         own.norm(scale, shift, second ? layer.second_epsilon : layer.first_epsilon);
         if (half == 2 * e.layers - 1) {
-            own.store(e.y, static_cast<i64>(row) * HIDDEN, e.wide != 0);
+            own.store(e.y, (static_cast<i64>(tile) * e.keys + row) * HIDDEN, e.wide != 0);
         } else {
             own.hand((second ? words.second : words.first) + row * HIDDEN);
         }
@@ -213,13 +215,13 @@ __device__ __forceinline__ void be_row(const Encoder& e, u8* dynamic, int row) {
 extern "C" __global__ void __launch_bounds__(ALL, 1) TENON_NAME(layers_tile)(Encoder const __grid_constant__ e) {
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
     TENON_DYNAMIC_SHARED(u8, dynamic);
-    int block = blockIdx.x, parts = e.inner / UP;
+    int parts = e.inner / UP, each = e.heads + parts + e.keys, tile = static_cast<int>(blockIdx.x) / each, block = static_cast<int>(blockIdx.x) % each;
     if (block < e.heads) {
-        be_head(e, dynamic, block);
+        be_head(e, dynamic, tile, block);
     } else if (block < e.heads + parts) {
-        be_feed(e, dynamic, block - e.heads);
+        be_feed(e, dynamic, tile, block - e.heads);
     } else {
-        be_row(e, dynamic, block - e.heads - parts);
+        be_row(e, dynamic, tile, block - e.heads - parts);
     }
     if (threadIdx.x == 0 && atomicAdd(e.counters + 1, 1u) == gridDim.x - 1) {  // the last block leaves them as they were
         e.counters[0] = 0;

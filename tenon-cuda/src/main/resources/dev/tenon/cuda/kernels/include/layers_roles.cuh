@@ -19,26 +19,27 @@ constexpr int LANE_QUADS = ROW_QUADS / 32;
 constexpr int AT_ONCE = 6;                                  // parts that a thread asks for at a time
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
-// Where the words of a launch lie: rows that the first layer reads, then of each layer what heads add to rows, the rows, what the feed-forward adds, rows.
+// Where the words of a tile lie: rows that the first layer reads, then of each layer what heads add to rows, the rows, what the feed-forward adds, rows.
 struct TileWords {
+    static constexpr int ROWS = ROW_PARTS * static_cast<int>(sizeof(T)) / 4;
+
     u32* mixed;   // [heads, 16, hidden] of float
     T* first;     // [16, hidden]
     u32* middle;  // [parts, 16, hidden] of float
     T* second;    // [16, hidden]
 
-    __device__ __forceinline__ TileWords(const Encoder& e, int layer) {
-        constexpr int ROWS = ROW_PARTS * static_cast<int>(sizeof(T)) / 4;  // words
+    __device__ __forceinline__ TileWords(const Encoder& e, int tile, int layer) {
         int parts = e.inner / UP;
-        u32* base = reinterpret_cast<u32*>(e.words) + ROWS + static_cast<i64>(layer) * ((e.heads + parts) * ROW_PARTS + 2 * ROWS);
-        mixed = base;
+        mixed = start(e, tile) + ROWS + static_cast<i64>(layer) * ((e.heads + parts) * ROW_PARTS + 2 * ROWS);
         first = reinterpret_cast<T*>(mixed + e.heads * ROW_PARTS);
         middle = reinterpret_cast<u32*>(first) + ROWS;
         second = reinterpret_cast<T*>(middle + parts * ROW_PARTS);
     }
 
-    // Words of all layers.
+    static __device__ __forceinline__ u32* start(const Encoder& e, int tile) { return reinterpret_cast<u32*>(e.words) + tile * all(e); }
+
+    // Of all layers.
     static __device__ __forceinline__ i64 all(const Encoder& e) {
-        constexpr int ROWS = ROW_PARTS * static_cast<int>(sizeof(T)) / 4;
         return ROWS + static_cast<i64>(e.layers) * ((e.heads + e.inner / UP) * ROW_PARTS + 2 * ROWS);
     }
 };

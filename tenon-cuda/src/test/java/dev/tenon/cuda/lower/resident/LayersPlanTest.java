@@ -171,6 +171,9 @@ class LayersPlanTest {
                 .isLessThan(LayersPlan.of(encoder, model.dtype).microseconds() - 25);
         assertThat(plan.launch().gridX()).as("heads, parts and rows").isEqualTo(12 + 24 + 16);
         assertThat(plan.wordBytes()).isEqualTo(16L * 384 * (2 + 6 * ((12 + 24) * 4 + 2 * 2)));
+        TilePlan two = TilePlan.of(encoder(Model.miniLm(DType.F16, 2, 7)), DType.F16);
+        assertThat(two.launch().gridX()).isEqualTo(2 * (12 + 24 + 7));
+        assertThat(two.wordBytes()).isEqualTo(2 * plan.wordBytes());
         assertThat(TilePlan.of(encoder(Model.miniLm(DType.F16, 1, 3)), DType.F16)
                         .launch()
                         .gridX())
@@ -209,8 +212,9 @@ class LayersPlanTest {
     @Test
     void refusalsOfOneTileSayWhy() {
         assertThat(tileRefusal(Model.miniLm(DType.F32, 1, 16), H200)).contains("16 bits");
-        assertThat(tileRefusal(Model.miniLm(DType.F16, 1, 17), H200)).contains("17 rows");
-        assertThat(tileRefusal(Model.miniLm(DType.F16, 2, 8), H200)).contains("16 rows; it takes one sequence");
+        assertThat(tileRefusal(Model.miniLm(DType.F16, 1, 17), H200)).contains("17 tokens");
+        assertThat(tileRefusal(Model.miniLm(DType.F16, 2, 8), H200)).isEmpty();
+        assertThat(tileRefusal(Model.miniLm(DType.F16, 3, 16), H200)).contains("156 blocks; the device holds 132");
         assertThat(tileRefusal(Model.miniLm(DType.F16, 1, 16), device(51))).contains("52 blocks; the device holds 51");
         assertThat(tileRefusal(new Model(DType.F16, 1, 16, 64, 512, 32, 1, false), H200))
                 .contains("64 columns");
