@@ -45,6 +45,8 @@ record TilePlan(DType dtype, Shape shape, int layers) implements EncoderPlan {
     /** Registers of a thread. */
     private static final int REGISTERS = 128;
 
+    private static final int LAYER_BYTES = 128;
+
     /** Words of the struct that other forms fill. */
     private static final int SIZES = 25;
 
@@ -82,12 +84,13 @@ record TilePlan(DType dtype, Shape shape, int layers) implements EncoderPlan {
                 .withProgrammatic();
     }
 
-    /** Rows, then q, k and v, what they see, sums, masks: what a head's block needs. The others need less. */
+    /** The layers, then rows, q, k and v, what they see, sums, masks: what a head's block needs. Others need less. */
     private int sharedBytes() {
         int head = shape.head();
         long elements = TILE * wide(shape.hidden()) + 4L * TILE * wide(head);
         long sums = 3L * SPLITS * TILE * head + TILE * TILE;
-        long bytes = SizeMath.product("layers", elements, dtype.bytes());
+        long bytes = SizeMath.sum(
+                "layers", (long) LAYER_BYTES * layers, SizeMath.product("layers", elements, dtype.bytes()));
         return SizeMath.toInt("layers", SizeMath.sum("layers", bytes, SizeMath.product("layers", sums, Float.BYTES)));
     }
 

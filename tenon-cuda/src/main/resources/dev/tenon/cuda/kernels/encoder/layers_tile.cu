@@ -55,17 +55,17 @@ __device__ __forceinline__ void attend_own(const Tile& tile, T* seen) {
     }
 }
 
-__device__ __forceinline__ void be_head(const Encoder& e, u8* dynamic, int tile, int head) {
+__device__ __forceinline__ void be_head(const Encoder& e, const Layer* layers, u8* dynamic, int tile, int head) {
     T* rows = reinterpret_cast<T*>(dynamic);
     T* own = rows + TILE * WIDE;
     T* seen = own + 3 * TILE * WIDE_HEAD;
     float* cells = reinterpret_cast<float*>(seen + TILE * WIDE_HEAD);
     float* masks = cells + SPLITS * TILE * 3 * HEAD;
     uint4 qkv[HEAD_TILES * OWN_CHUNKS], out[ROW_TILES * HEAD / CHUNK];
-    ask(qkv, e.at[0].qkv, head);
-    ask(out, e.at[0].out, head);
+    ask(qkv, layers[0].qkv, head);
+    ask(out, layers[0].out, head);
     HeadBias bias;
-    bias.load(e.at[0], head);
+    bias.load(layers[0], head);
     await_predecessor();
     bool before = e.before_scale != nullptr;
     if (threadIdx.x == 0) announce(e.counters);
@@ -76,7 +76,7 @@ __device__ __forceinline__ void be_head(const Encoder& e, u8* dynamic, int tile,
     const T* entry = before ? reinterpret_cast<const T*>(TileWords::start(e, tile)) : e.x + static_cast<i64>(tile) * there * HIDDEN;
 #pragma unroll 1
     for (int number = 0; number < e.layers; number++) {
-        const Layer& layer = e.at[number];
+        const Layer& layer = layers[number];
         const T* from = number > 0 ? TileWords(e, tile, number - 1).second : entry;
         stage_rows(rows, from, there, number > 0 || before);
         const T* mask = first_mask(layer, e, tile, head);
@@ -96,9 +96,9 @@ __device__ __forceinline__ void be_head(const Encoder& e, u8* dynamic, int tile,
         if (number == 0 && !before) meet_all(e);
         multiply_part<HEAD / CHUNK>(seen, WIDE_HEAD, out, TileWords(e, tile, number).mixed + head * ROW_PARTS, there);
         if (number + 1 < e.layers) {
-            ask(qkv, e.at[number + 1].qkv, head);
-            ask(out, e.at[number + 1].out, head);
-            bias.load(e.at[number + 1], head);
+            ask(qkv, layers[number + 1].qkv, head);
+            ask(out, layers[number + 1].out, head);
+            bias.load(layers[number + 1], head);
         }
     }
 }
@@ -139,14 +139,14 @@ __device__ __forceinline__ void clear_words(const Encoder& e, int tile, int rank
     if (threadIdx.x == 0) announce(e.counters);
 }
 
-__device__ __forceinline__ void be_feed(const Encoder& e, u8* dynamic, int tile, int part) {
+__device__ __forceinline__ void be_feed(const Encoder& e, const Layer* layers, u8* dynamic, int tile, int part) {
     T* rows = reinterpret_cast<T*>(dynamic);
     T* middle = rows + TILE * WIDE;
     float* cells = reinterpret_cast<float*>(middle + TILE * WIDE_UP);
     uint4 up[UP_TILES * OWN_CHUNKS], down[ROW_TILES * UP / CHUNK];
-    ask(up, e.at[0].up, part);
-    ask(down, e.at[0].down, part);
-    Pack<T, FOUR> bias = up_bias(e.at[0], part);
+    ask(up, layers[0].up, part);
+    ask(down, layers[0].down, part);
+    Pack<T, FOUR> bias = up_bias(layers[0], part);
     await_predecessor();
     clear_words(e, tile, part);
     meet_all(e);
@@ -158,18 +158,18 @@ __device__ __forceinline__ void be_feed(const Encoder& e, u8* dynamic, int tile,
         __syncthreads();
         multiply_whole<UP_TILES>(rows, up, cells);
         __syncthreads();
-        finish_up(e.at[number], cells, bias, middle);
+        finish_up(layers[number], cells, bias, middle);
         __syncthreads();
         multiply_part<UP / CHUNK>(middle, WIDE_UP, down, words.middle + part * ROW_PARTS, there);
         if (number + 1 < e.layers) {
-            ask(up, e.at[number + 1].up, part);
-            ask(down, e.at[number + 1].down, part);
-            bias = up_bias(e.at[number + 1], part);
+            ask(up, layers[number + 1].up, part);
+            ask(down, layers[number + 1].down, part);
+            bias = up_bias(layers[number + 1], part);
         }
     }
 }
 
-__device__ __forceinline__ void be_row(const Encoder& e, u8* dynamic, int tile, int row) {
+__device__ __forceinline__ void be_row(const Encoder& e, const Layer* layers, u8* dynamic, int tile, int row) {
     float* sums = reinterpret_cast<float*>(dynamic);  // twice [4, hidden]
     await_predecessor();
     clear_words(e, tile, e.inner / UP + row);
@@ -188,7 +188,7 @@ __device__ __forceinline__ void be_row(const Encoder& e, u8* dynamic, int tile, 
     }
 #pragma unroll 1
     for (int half = 0; half < 2 * e.layers; half++) {
-        const Layer& layer = e.at[half / 2];
+        const Layer& layer = layers[half / 2];
         TileWords words(e, tile, half / 2);
         bool second = half % 2 != 0;
         if (last) {
@@ -214,14 +214,19 @@ __device__ __forceinline__ void be_row(const Encoder& e, u8* dynamic, int tile, 
 
 extern "C" __global__ void __launch_bounds__(ALL, 1) TENON_NAME(layers_tile)(Encoder const __grid_constant__ e) {
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
-    TENON_DYNAMIC_SHARED(u8, dynamic);
+    TENON_DYNAMIC_SHARED(u8, shared);
+    Layer* layers = reinterpret_cast<Layer*>(shared);
+    u8* dynamic = shared + e.layers * sizeof(Layer);
+    constexpr int WORDS = sizeof(Layer) / 16;
+    for (int i = threadIdx.x; i < e.layers * WORDS; i += ALL) reinterpret_cast<uint4*>(layers)[i] = reinterpret_cast<const uint4*>(e.at)[i];
+    __syncthreads();
     int parts = e.inner / UP, each = e.heads + parts + e.keys, tile = static_cast<int>(blockIdx.x) / each, block = static_cast<int>(blockIdx.x) % each;
     if (block < e.heads) {
-        be_head(e, dynamic, tile, block);
+        be_head(e, layers, dynamic, tile, block);
     } else if (block < e.heads + parts) {
-        be_feed(e, dynamic, tile, block - e.heads);
+        be_feed(e, layers, dynamic, tile, block - e.heads);
     } else {
-        be_row(e, dynamic, tile, block - e.heads - parts);
+        be_row(e, layers, dynamic, tile, block - e.heads - parts);
     }
     if (threadIdx.x == 0 && atomicAdd(e.counters + 1, 1u) == gridDim.x - 1) {  // the last block leaves them as they were
         e.counters[0] = 0;
