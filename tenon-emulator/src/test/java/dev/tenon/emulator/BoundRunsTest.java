@@ -181,6 +181,29 @@ class BoundRunsTest {
     }
 
     @Test
+    void graphsForPlacesThatDoNotComeBackAreGivenBackAndMadeNoMore() {
+        List<Map<String, Tensor>> inputs = new ArrayList<>();
+        for (int i = 0; i < 7; i++) {
+            inputs.add(uploaded(i));
+        }
+        for (int turn = 0; turn < 3; turn++) {
+            for (int i = 0; i < 7; i++) {
+                for (int run = 0; run < 6; run++) {
+                    Map<String, Tensor> results = session.runOnDevice(inputs.get(i));
+                    check(results, i);
+                    close(results);
+                }
+            }
+            assertThat(gpu.held()).as("that with copies").contains("ExecutableGraph=1");
+        }
+        for (int run = 0; run < 200; run++) {
+            close(session.runOnDevice(inputs.getFirst()));
+        }
+        assertThat(calls(() -> close(session.runOnDevice(inputs.getFirst())))).isEqualTo(Map.of("GpuStream.launch", 1));
+        inputs.forEach(BoundRunsTest::close);
+    }
+
+    @Test
     void faultOfAKernelEndsTheRunAndNotTheNext() {
         Map<String, Tensor> good = uploaded(3);
         Map<String, Tensor> bad = new LinkedHashMap<>(good);

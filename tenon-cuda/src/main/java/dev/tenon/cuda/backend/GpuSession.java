@@ -117,8 +117,9 @@ final class GpuSession implements Device.State {
             timeline.mark();
             program.enqueue(ready.frames.first(), timeline);
             transfers.back(program);
-            timeline.mark();
             Tensor[] outputs = transfers.out(program);
+            timeline.mark();
+            stream.synchronize();
             timeline.tell(program, told);
             return outputs;
         }
@@ -203,7 +204,7 @@ final class GpuSession implements Device.State {
             ready.generation = generation;
         }
         Ends ends = program.whole() ? transfers.ends(program) : null;
-        Prepared.Recording bound = ends == null ? null : ready.bound(ends);
+        Prepared.Recording bound = ends == null ? null : ready.bound(ends, recordings::remove);
         boolean records = ready.runs >= RUNS_BEFORE_RECORDING && program.recorded();
         if (records && bound != null) {
             transfers.stage(program, inputs);
@@ -233,6 +234,7 @@ final class GpuSession implements Device.State {
         }
         recording.forget(); // of a recording that failed
         Ends ends = recording.ends;
+        boolean first = ends != null && ready.unbound();
         RecordedWork made = ends == null
                 ? new RecordedWork(program, ready.frames, RecordedWork.Edges.NONE)
                 : new RecordedWork(program, frames(program, ready.host, ends), transfers.edges(program, ends));
@@ -241,7 +243,7 @@ final class GpuSession implements Device.State {
         synchronized (dropped) { // none is closed by another thread meanwhile; and none is under way
             Closing closing = new Closing();
             recordings.add(recording, made.bytes()).forEach(other -> closing.step(other::forget));
-            if (ends != null) { // made anew where other ends come
+            if (first) { // made anew where other ends come
                 recordings.remove(ready.copied);
                 closing.step(ready.copied::forget);
             }

@@ -3,6 +3,7 @@ package dev.tenon.cuda.backend;
 import dev.tenon.core.backend.Closing;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,8 +11,13 @@ import org.jspecify.annotations.Nullable;
  * thread at a time.
  */
 final class Prepared implements AutoCloseable {
-    /** Runs of the same ends before work is recorded for them: until then inputs and results are copied. */
+    /** Runs of the same ends before work is recorded for them, at first: until then inputs and results are copied. */
     private static final int RUNS_BEFORE_BINDING = 2;
+
+    private static final int MOST_RUNS_BEFORE_BINDING = 1 << 20;
+
+    /** Runs that make a recording, which takes some hundred microseconds, worth it. */
+    private static final int WORTH = 64;
 
     /** Callers that keep a result while they make the next one come back to a few addresses. */
     private static final int MOST_BOUND = 4;
@@ -49,6 +55,7 @@ final class Prepared implements AutoCloseable {
     /** Between copies of inputs and results. */
     final Recording copied = new Recording(null);
 
+    private int runsBeforeBinding = RUNS_BEFORE_BINDING;
     /** The least recently used first. */
     private final List<Recording> bound = new ArrayList<>();
 
@@ -57,9 +64,14 @@ final class Prepared implements AutoCloseable {
         this.host = host;
     }
 
-    /** The recording for a run's ends; null where they have not come often enough. */
+    /**
+     * The recording for a run's ends; null where they have not come often enough: twice before, and more often where
+     * earlier ones went before they were worth it.
+     *
+     * @param gone told of a recording that is given back for it
+     */
     @Nullable
-    Recording bound(Ends ends) {
+    Recording bound(Ends ends, Consumer<Recording> gone) {
         for (int i = bound.size() - 1; i >= 0; i--) {
             Recording known = bound.get(i);
             if (ends.equals(known.ends)) {
@@ -67,15 +79,25 @@ final class Prepared implements AutoCloseable {
                     bound.remove(i);
                     bound.add(known);
                 }
-                return known.runs++ < RUNS_BEFORE_BINDING - 1 ? null : known;
+                return ++known.runs < runsBeforeBinding && known.work == null ? null : known;
             }
         }
         if (bound.size() == MOST_BOUND) {
-            bound.getFirst().forget();
+            Recording oldest = bound.getFirst();
+            if (oldest.work != null && oldest.runs < WORTH) {
+                runsBeforeBinding = Math.min(2 * runsBeforeBinding, MOST_RUNS_BEFORE_BINDING);
+            }
+            oldest.forget();
             bound.removeFirst();
+            gone.accept(oldest);
         }
         bound.add(new Recording(ends));
         return null;
+    }
+
+    /** Whether nothing is recorded for ends. */
+    boolean unbound() {
+        return bound.stream().allMatch(recording -> recording.work == null);
     }
 
     /** Everything that is or may be recorded. */
