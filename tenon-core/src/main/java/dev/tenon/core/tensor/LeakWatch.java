@@ -1,6 +1,7 @@
 package dev.tenon.core.tensor;
 
 import dev.tenon.core.lazy.CleanerThread;
+import java.util.function.Supplier;
 
 /**
  * Says so, once, when something that holds memory became unreachable without being closed. It reports; it does not
@@ -8,10 +9,10 @@ import dev.tenon.core.lazy.CleanerThread;
  */
 public final class LeakWatch {
     private static final class State implements Runnable {
-        private final String what;
+        private final Supplier<String> what;
         private volatile boolean closed;
 
-        State(String what) {
+        State(Supplier<String> what) {
             this.what = what;
         }
 
@@ -22,7 +23,7 @@ public final class LeakWatch {
                         .log(
                                 System.Logger.Level.WARNING,
                                 "{0} became unreachable without close(): its memory is not given back",
-                                what);
+                                what.get());
             }
         }
     }
@@ -34,6 +35,11 @@ public final class LeakWatch {
     }
 
     public static LeakWatch over(Object owner, String what) {
+        return over(owner, () -> what);
+    }
+
+    /** @param what names the owner and does not refer to it */
+    public static LeakWatch over(Object owner, Supplier<String> what) {
         State state = new State(what);
         CleanerThread.register(owner, state);
         return new LeakWatch(state);

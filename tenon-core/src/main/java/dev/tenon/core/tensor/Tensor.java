@@ -56,7 +56,7 @@ public final class Tensor extends ReadableTensor implements AutoCloseable {
     private Tensor(TensorType type, Resident resident) {
         super(type);
         this.resident = resident;
-        this.watch = LeakWatch.over(this, "Tensor(" + type + ") on a device");
+        this.watch = LeakWatch.over(this, () -> "Tensor(" + type + ") on a device");
         this.owner = null;
     }
 

@@ -44,9 +44,16 @@ final class EncoderChecks {
             return heads * head;
         }
 
-        /** Whether the form for layers takes it, to which the model of time gives it where a device has few blocks. */
+        /** Whether a form for layers takes it, to which the model of time gives it where a device has few blocks. */
         boolean suitsLayers() {
-            return hidden() % 128 == 0 && inner % 512 == 0;
+            return hidden() % 128 == 0 && (inner % 512 == 0 || isTile());
+        }
+
+        /** Whether blocks with roles take it, and the emulator holds all of them at once. */
+        private boolean isTile() {
+            int held = head == 64 ? 16 : hidden() > 256 ? 24 : 32;
+            boolean fits = batch * (heads + inner / 64 + tokens) <= held;
+            return dtype != DType.F32 && tokens <= 16 && inner % 64 == 0 && fits;
         }
     }
 
@@ -69,6 +76,14 @@ final class EncoderChecks {
             new Encoder(DType.F16, 1, 9, 12, 32, 1536, 2, Masked.QUERIES),
             new Encoder(DType.BF16, 1, 31, 4, 32, 512, 3, Masked.QUERIES),
             new Encoder(DType.BF16, 1, 1, 2, 64, 512, 1, Masked.NOTHING),
+            new Encoder(DType.F16, 1, 16, 8, 32, 256, 3, Masked.KEYS),
+            new Encoder(DType.BF16, 1, 13, 4, 32, 192, 2, Masked.HEADS),
+            new Encoder(DType.F16, 1, 1, 4, 32, 64, 1, Masked.NOTHING),
+            new Encoder(DType.F16, 1, 9, 12, 32, 192, 3, Masked.QUERIES),
+            new Encoder(DType.F16, 2, 5, 4, 32, 192, 2, Masked.KEYS),
+            new Encoder(DType.BF16, 2, 4, 4, 32, 128, 1, Masked.HEADS),
+            new Encoder(DType.F16, 1, 5, 2, 64, 192, 2, Masked.QUERIES),
+            new Encoder(DType.BF16, 1, 3, 4, 64, 192, 2, Masked.KEYS),
             new Encoder(DType.F32, 1, 16, 4, 64, 512, 1, Masked.KEYS),
             new Encoder(DType.F32, 1, 13, 4, 32, 512, 2, Masked.HEADS));
 

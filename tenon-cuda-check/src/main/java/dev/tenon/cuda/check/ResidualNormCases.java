@@ -131,11 +131,12 @@ final class ResidualNormCases {
     /** Norms of sums of embeddings: every type, widths at the edges of each form, tables of f32 beside halves. */
     private static void embeddingNorms(List<KernelCase> cases) {
         for (DType type : List.of(DType.F32, DType.F16, DType.BF16)) {
-            for (int width : new int[] {8, 64, 248, 256, 264, 384, 520, 768, 1024, 2048}) {
+            for (int width : new int[] {8, 64, 192, 248, 256, 264, 384, 520, 768, 1024, 2048}) {
                 if (width <= 1024 || type != DType.F32) {
                     cases.add(new KernelCase(EMBEDDING, type + " " + width, stage -> embeddings(stage, type, width)));
                 }
             }
+            cases.add(new KernelCase(EMBEDDING, type + " many rows", stage -> manyRows(stage, type)));
             cases.add(new KernelCase(EMBEDDING, type + " no rows", stage -> {
                 NdArray table = NdArray.zeros(type, 3, 64);
                 NdArray none = NdArray.zeros(DType.I64, 0, 2);
@@ -232,6 +233,20 @@ final class ResidualNormCases {
         run.check(new EmbeddingNorm(2, true, EPSILON), List.of(words, ids, kinds, types, one, scale, bias), width);
         List<NdArray> three = List.of(words, ids, kinds, types, places, at, scale, bias);
         run.check(new EmbeddingNorm(3, false, EPSILON), three, width);
+    }
+
+    /** So many that a warp takes several one after the other. */
+    private static void manyRows(KernelStage stage, DType type) {
+        int width = 48 * 16 / type.bytes();
+        int rows = 8203;
+        Random random = new Random(rows);
+        NdArray words = CaseArrays.normal(random, type, 40, width);
+        NdArray ids = NdArray.zeros(DType.I32, rows);
+        for (int i = 0; i < rows; i++) {
+            ids.set(i, (long) random.nextInt(40));
+        }
+        NdArray row = CaseArrays.normal(random, type, width);
+        new StepRun(stage).check(new EmbeddingNorm(1, true, EPSILON), List.of(words, ids, row, row, row), width);
     }
 
     private static NdArray indices(DType type, Random random, int rows) {

@@ -61,7 +61,7 @@ final class GpuProgram implements Program {
      * @param placements by slot
      * @param constants by slot, the device address of a constant that is read
      * @param saved whether a saved plan was loaded, in words; empty where none was looked for
-     * @param inputCopies for small inputs that lie on the device; null where each is a copy of its own
+     * @param inputCopies for small inputs and results; null where each is a copy of its own
      * @param resources closed by the program
      */
     GpuProgram(
@@ -153,13 +153,28 @@ final class GpuProgram implements Program {
         return stretches;
     }
 
-    /** The device address of every slot. */
-    long[] addresses(long ioBase, long arenaBase) {
+    /** Whether one recording holds all of its work. */
+    boolean whole() {
+        return stretches.size() == 1 && recorded;
+    }
+
+    /**
+     * The device address of every slot.
+     *
+     * @param ends where inputs and results lie; null for the session's own memory
+     */
+    long[] addresses(long ioBase, long arenaBase, @Nullable Ends ends) {
         long[] addresses = new long[placements.length];
         for (int i = 0; i < addresses.length; i++) {
             addresses[i] = switch (placements[i]) {
-                case Placement.Input(int index) -> ioBase + io.inputOffset(index);
-                case Placement.Output(int index) -> ioBase + io.outputOffset(index);
+                case Placement.Input(int index) -> {
+                    long own = ioBase + io.inputOffset(index);
+                    yield ends == null ? own : ends.input(index, own);
+                }
+                case Placement.Output(int index) -> {
+                    long own = ioBase + io.outputOffset(index);
+                    yield ends == null ? own : ends.output(index, own);
+                }
                 case Placement.Arena(long offset, long _) -> arenaBase + offset;
                 case Placement.Constant() -> constants[i];
             };
@@ -215,7 +230,7 @@ final class GpuProgram implements Program {
         }
     }
 
-    /** Copies small inputs that lie on the device; null where each is a copy of its own. */
+    /** Copies small inputs and results; null where each is a copy of its own. */
     CopyKernel.@Nullable Few inputCopies() {
         return inputCopies;
     }

@@ -35,7 +35,7 @@ final class GpuSession implements Device.State {
     private final GpuStream stream;
     private final Transfers transfers;
     private @Nullable RunObserver observer;
-    private final Recordings<Prepared> recordings;
+    private final Recordings<Prepared.Recording> recordings;
     private final Map<ProgramResources, Prepared> prepared = new ConcurrentHashMap<>();
     /**
      * What belongs to programs that are closed or to addresses that are gone, and is not closed yet. Guarded by
@@ -49,40 +49,6 @@ final class GpuSession implements Device.State {
     private boolean dirty = true;
 
     private boolean closed;
-
-    /** A program's addresses here, its work once it is recorded, and the memory of its host steps. */
-    private static final class Prepared implements AutoCloseable {
-        final LaneFrames frames;
-        final HostSteps host;
-        /** Runs step by step by the algorithms that products run by now. */
-        int runs;
-
-        /** Of the libraries, when the first of those runs began. */
-        int generation;
-
-        @Nullable
-        RecordedWork recorded;
-
-        Prepared(LaneFrames frames, HostSteps host) {
-            this.frames = frames;
-            this.host = host;
-        }
-
-        @Override
-        public void close() {
-            Closing closing = new Closing();
-            closing.step(this::forget);
-            closing.step(host::close);
-            closing.end();
-        }
-
-        void forget() {
-            if (recorded != null) {
-                recorded.close();
-                recorded = null;
-            }
-        }
-    }
 
     GpuSession(GpuDevice device) {
         this.device = device;
@@ -127,13 +93,13 @@ final class GpuSession implements Device.State {
         try {
             Prepared ready = prepare(program);
             clean();
+            transfers.begin(program, inputs, stay);
             RunObserver told = observer;
             if (told == null) {
-                transfers.in(program, inputs);
-                work(program, ready);
-                outputs = transfers.out(program, stay);
+                work(program, ready, inputs);
+                outputs = transfers.out(program);
             } else {
-                outputs = runObserved(program, ready, inputs, stay, told);
+                outputs = runObserved(program, ready, inputs, told);
             }
             inFlight = false; // the results were waited for
         } catch (RuntimeException | Error e) {
@@ -145,12 +111,13 @@ final class GpuSession implements Device.State {
         return outputs;
     }
 
-    private Tensor[] runObserved(GpuProgram program, Prepared ready, Tensor[] inputs, boolean stay, RunObserver told) {
+    private Tensor[] runObserved(GpuProgram program, Prepared ready, Tensor[] inputs, RunObserver told) {
         try (RunTimeline timeline = new RunTimeline(context, stream)) {
             transfers.in(program, inputs);
             timeline.mark();
             program.enqueue(ready.frames.first(), timeline);
-            Tensor[] outputs = transfers.out(program, stay);
+            transfers.back(program);
+            Tensor[] outputs = transfers.out(program);
             timeline.mark();
             stream.synchronize();
             timeline.tell(program, told);
@@ -188,14 +155,14 @@ final class GpuSession implements Device.State {
         activations.grow(program.arenaBytes());
         dirty |= lanes.grow(program);
         HostSteps host = new HostSteps(device.host(), device.ledger());
-        Prepared made = new Prepared(frames(program, host), host);
+        Prepared made = new Prepared(frames(program, host, null), host);
         program.resources().usedBy(this);
         prepared.put(program.resources(), made);
         return made;
     }
 
-    private LaneFrames frames(GpuProgram program, HostSteps host) {
-        long[] values = program.addresses(io.address(), activations.address());
+    private LaneFrames frames(GpuProgram program, HostSteps host, @Nullable Ends ends) {
+        long[] values = program.addresses(io.address(), activations.address(), ends);
         List<DeviceBuffer> buffers = Stream.concat(
                         Stream.of(io, activations)
                                 .filter(memory -> memory.bytes() > 0)
@@ -224,39 +191,62 @@ final class GpuSession implements Device.State {
     }
 
     /**
-     * Records what has run often enough to be worth it. The first run, and the first after products have taken other
+     * Records what has run often enough to be worth it, between the copies of inputs and results or, where these come
+     * back to the same places, for just these. The first run, and the first after products have taken other
      * algorithms, goes step by step in any case: libraries load what they need then, which they must not while work is
      * recorded.
      */
-    private void work(GpuProgram program, Prepared ready) {
+    private void work(GpuProgram program, Prepared ready, Tensor[] inputs) {
         int generation = device.tuner().generation();
         if (ready.generation != generation) {
             ready.forget();
             ready.runs = 0;
             ready.generation = generation;
         }
-        if (ready.runs >= RUNS_BEFORE_RECORDING && program.recorded()) {
-            RecordedWork work = recorded(program, ready);
-            recordings.use(ready);
-            work.replay();
+        Ends ends = program.whole() ? transfers.ends(program) : null;
+        Prepared.Recording bound = ends == null ? null : ready.bound(ends, recordings::remove);
+        boolean records = ready.runs >= RUNS_BEFORE_RECORDING && program.recorded();
+        if (records && bound != null) {
+            transfers.stage(program, inputs);
+            replay(program, ready, bound);
+            return;
+        }
+        transfers.in(program, inputs);
+        if (records) {
+            replay(program, ready, ready.copied);
         } else {
             program.enqueue(ready.frames);
             ready.runs++;
         }
+        transfers.back(program);
     }
 
-    private RecordedWork recorded(GpuProgram program, Prepared ready) {
-        RecordedWork known = ready.recorded;
+    private void replay(GpuProgram program, Prepared ready, Prepared.Recording recording) {
+        RecordedWork work = recorded(program, ready, recording);
+        recordings.use(recording);
+        work.replay();
+    }
+
+    private RecordedWork recorded(GpuProgram program, Prepared ready, Prepared.Recording recording) {
+        RecordedWork known = recording.work;
         if (known != null && known.complete()) {
             return known;
         }
-        ready.forget(); // of a recording that failed
-        RecordedWork made = new RecordedWork(program, ready.frames);
-        ready.recorded = made; // held from the first stretch on, so that a failure leaks nothing
+        recording.forget(); // of a recording that failed
+        Ends ends = recording.ends;
+        boolean first = ends != null && ready.unbound();
+        RecordedWork made = ends == null
+                ? new RecordedWork(program, ready.frames, RecordedWork.Edges.NONE)
+                : new RecordedWork(program, frames(program, ready.host, ends), transfers.edges(program, ends));
+        recording.work = made; // held from the first stretch on, so that a failure leaks nothing
         made.record(device.tuner().recording().readLock());
         synchronized (dropped) { // none is closed by another thread meanwhile; and none is under way
             Closing closing = new Closing();
-            recordings.add(ready, made.bytes()).forEach(other -> closing.step(other::forget));
+            recordings.add(recording, made.bytes()).forEach(other -> closing.step(other::forget));
+            if (first) { // made anew where other ends come
+                recordings.remove(ready.copied);
+                closing.step(ready.copied::forget);
+            }
             closing.end();
         }
         return made;
@@ -284,7 +274,7 @@ final class GpuSession implements Device.State {
         synchronized (dropped) {
             Prepared gone = prepared.remove(program);
             if (gone != null) {
-                recordings.remove(gone);
+                gone.recordings().forEach(recordings::remove);
                 dropped.add(gone);
             }
             closeDropped();

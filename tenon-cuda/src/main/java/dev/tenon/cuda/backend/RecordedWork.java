@@ -16,8 +16,25 @@ import org.jspecify.annotations.Nullable;
 final class RecordedWork implements AutoCloseable {
     private static final long NODE_BYTES = 4096;
 
+    /** What is recorded with a program's steps: copies of inputs before them and of results behind. */
+    interface Edges {
+        /** No copies. */
+        Edges NONE = new Edges() {
+            @Override
+            public void before() {}
+
+            @Override
+            public void behind() {}
+        };
+
+        void before();
+
+        void behind();
+    }
+
     private final GpuProgram program;
     private final LaneFrames frames;
+    private final Edges edges;
     /** By stretch of the program; null for one that is not recorded. */
     private final List<@Nullable ExecutableGraph> graphs = new ArrayList<>();
     /** Nodes of all graphs. */
@@ -26,9 +43,11 @@ final class RecordedWork implements AutoCloseable {
     /** What the next graph is made of, until it is made. */
     private @Nullable CapturedGraph captured;
 
-    RecordedWork(GpuProgram program, LaneFrames frames) {
+    /** @param edges of a program that is recorded as a whole */
+    RecordedWork(GpuProgram program, LaneFrames frames, Edges edges) {
         this.program = program;
         this.frames = frames;
+        this.edges = edges;
     }
 
     /** Whether every stretch is there; not where recording one has failed. */
@@ -53,7 +72,9 @@ final class RecordedWork implements AutoCloseable {
         try {
             stream.beginCapture();
             try {
+                edges.before();
                 program.enqueue(frames, stretch);
+                edges.behind();
             } catch (RuntimeException | Error e) {
                 Closing.after(e, stream::abortCapture);
                 throw e;

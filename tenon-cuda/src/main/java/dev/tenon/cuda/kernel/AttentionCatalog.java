@@ -97,22 +97,20 @@ public final class AttentionCatalog {
                     .toList(),
             List.of(STRUCT, I32, I32, I32, I32, I32, I32, I32, POINTER));
 
-    /** Column tiles that a warp of {@link #LAYERS} takes at a time, and packs of a lane's part of a row. */
-    private static final List<Integer> LAYERS_TILES = List.of(1, 2, 3);
-
-    private static final List<Integer> LAYERS_PACKS = List.of(3, 6);
-
     public static final KernelFile LAYERS = file(
             "encoder/layers.cu",
             List.of("layers"),
             TENSOR_CORES.stream()
                     .flatMap(dtype -> RESIDENT_SIZES.stream()
-                            .flatMap(size -> LAYERS_TILES.stream()
-                                    .flatMap(tiles -> LAYERS_PACKS.stream()
-                                            .map(packs -> new LayersForm(dtype, size, tiles, packs)))))
+                            .flatMap(size -> Stream.of(1, 2, 3)
+                                    .flatMap(tiles ->
+                                            Stream.of(3, 6).map(packs -> new LayersForm(dtype, size, tiles, packs)))))
                     .map(LayersForm::variant)
                     .toList(),
             List.of(STRUCT));
+
+    public static final KernelFile LAYERS_TILE =
+            file("encoder/layers_tile.cu", List.of("layers_tile"), tiles(), List.of(STRUCT));
 
     public static final KernelFile FRAGMENTS = file(
             "encoder/fragments.cu",
@@ -150,12 +148,24 @@ public final class AttentionCatalog {
         return KernelVariant.of(dtype).with("d" + head, "TENON_HEAD=" + head);
     }
 
+    /** Columns of rows that {@link #LAYERS_TILE} takes for a head size: a thread holds all weights of its own. */
+    private static List<KernelVariant> tiles() {
+        return HALVES.stream()
+                .flatMap(dtype -> Stream.of(128, 256, 384, 512)
+                        .flatMap(hidden -> RESIDENT_SIZES.stream()
+                                .filter(head -> head * hidden <= 1 << 14)
+                                .map(head -> tile(dtype, head, hidden))))
+                .toList();
+    }
+
+    /** The variant of {@link #LAYERS_TILE} for a head size and columns of rows. */
+    public static KernelVariant tile(DType dtype, int head, int hidden) {
+        return resident(dtype, head).with("h" + hidden, "TENON_HIDDEN=" + hidden);
+    }
+
     /**
-     * A form of {@code layers}.
-     *
-     * @param head elements of a head, 32 or 64
-     * @param tiles column tiles that a warp takes at a time, 1 to 3
-     * @param packs of four elements, of a lane's part of a row, at most: 3 or 6
+     * A form of {@code layers}: elements of a head, 32 or 64; column tiles that a warp takes at a time, 1 to 3; packs
+     * of four elements of a lane's part of a row, at most 3 or 6.
      */
     public record LayersForm(DType dtype, int head, int tiles, int packs) {
         public KernelVariant variant() {
@@ -179,6 +189,7 @@ public final class AttentionCatalog {
                 ATTENTION_DECODE_RAGGED,
                 RESIDENT,
                 LAYERS,
+                LAYERS_TILE,
                 FRAGMENTS);
     }
 

@@ -29,15 +29,36 @@ public final class CopyKernel {
                 arguments.clear().add(from).add(to).add(bytes));
     }
 
-    /** Copies of at most some KiB each, up to four in one launch. Immutable. */
+    /**
+     * Copies of at most some KiB each, up to four in one launch, and those between device and pinned memory.
+     * Immutable.
+     */
     public static final class Few {
         /** Bytes that a block copies sooner than the driver copies anything. */
         private static final long MOST_BYTES = 64 << 10;
 
+        /**
+         * Bytes that blocks copy from and to pinned memory sooner than the driver does: in a recorded run on an H200
+         * both ways take 4.5 microseconds for 24 KiB of results, by the copy engine 11.
+         */
+        private static final long MOST_PINNED_BYTES = 1 << 20;
+
         private final Kernel kernel;
+        private final CopyKernel whole;
 
         public Few(Kernels kernels) {
             kernel = kernels.kernel(KernelCatalog.COPY, "copy_few", KernelCatalog.BYTES);
+            whole = new CopyKernel(kernels);
+        }
+
+        /** Whether a copy between device and pinned memory is to be made by a kernel. */
+        public static boolean takesPinned(long bytes) {
+            return bytes > 0 && bytes <= MOST_PINNED_BYTES;
+        }
+
+        /** A copy that it takes. */
+        public void enqueuePinned(GpuStream stream, KernelArguments arguments, Copy copy) {
+            whole.enqueue(stream, arguments, copy.from, copy.to, copy.bytes);
         }
 
         /** Whether it takes all of these. */

@@ -113,9 +113,15 @@ public final class KernelCatalog {
 
     public static final List<Integer> EMBEDDING_PACKS = List.of(1, 2, 4, 8);
 
+    /** Lanes of a row that has exactly three packs for each. */
+    public static final List<Integer> EMBEDDING_TEAMS = List.of(16, 32);
+
     public static final KernelFile EMBEDDING_NORM = file(
             "norm/embedding_norm.cu",
-            EMBEDDING_PACKS.stream().map(packs -> "embedding_norm_r" + packs).toList(),
+            Stream.concat(
+                            EMBEDDING_PACKS.stream().map(packs -> "embedding_norm_r" + packs),
+                            EMBEDDING_TEAMS.stream().map(lanes -> "embedding_norm_l" + lanes + "_r3"))
+                    .toList(),
             EMBEDDING_TYPES.stream().map(KernelVariant::of).toList(),
             together(
                     List.of(POINTER, POINTER, I64, I32),

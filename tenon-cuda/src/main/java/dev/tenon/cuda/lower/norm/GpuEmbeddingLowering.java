@@ -17,13 +17,19 @@ import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.List;
 
-/** The norm of a sum of embeddings: one launch, a warp a row. */
+/** The norm of a sum of embeddings: one launch, a warp or half of one a row. */
 public final class GpuEmbeddingLowering {
     private static final int MOST_TABLES = 3;
     private static final int THREADS = 128;
     private static final int ROWS = 4; // of a block
     private static final int PACK_BYTES = 16;
     private static final int LANES = 32;
+    private static final long PACKS_OF_TEAM = 3;
+
+    /** Rows from which on teams take several. */
+    private static final long MANY_ROWS = 8192;
+
+    private static final long ROWS_OF_TEAM = 4;
     private static final int WIDE_INDICES = 1;
     private static final int FLOATS = 2;
 
@@ -73,6 +79,23 @@ public final class GpuEmbeddingLowering {
         return Math.ceilDiv(cols(node), (long) LANES * pack(node));
     }
 
+    /** Lanes of a row that has exactly three packs for each; 0 where no entry has so many. */
+    private static long team(Node node) {
+        long packs = cols(node) / pack(node);
+        return KernelCatalog.EMBEDDING_TEAMS.stream()
+                .filter(lanes -> packs == lanes * PACKS_OF_TEAM)
+                .findFirst()
+                .orElse(0);
+    }
+
+    /** Packs of a lane that the entry for rows of any length has. */
+    private static int ofLane(Node node) {
+        return KernelCatalog.EMBEDDING_PACKS.stream()
+                .filter(packs -> packs >= packs(node))
+                .findFirst()
+                .orElseThrow();
+    }
+
     public static Lowered lower(EmbeddingNorm op, Node node, GpuLoweringContext context) {
         if (!claims(op, node)) {
             return new NoKernel("the CUDA backend takes at most " + MOST_TABLES + " tables of rows of whole 16-byte"
@@ -82,13 +105,11 @@ public final class GpuEmbeddingLowering {
         if (y.elements() == 0) {
             return new NoWork(op.mnemonic());
         }
-        int each = KernelCatalog.EMBEDDING_PACKS.stream()
-                .filter(packs -> packs >= packs(node))
-                .findFirst()
-                .orElseThrow();
-        String entry = "embedding_norm_r" + each;
+        long team = team(node);
+        String entry = team > 0 ? "embedding_norm_l" + team + "_r" + PACKS_OF_TEAM : "embedding_norm_r" + ofLane(node);
         long rows = y.elements() / cols(node);
-        long blocks = Math.min(Math.ceilDiv(rows, (long) ROWS), Integer.MAX_VALUE);
+        long together = team > 0 ? ROWS * LANES / team * (rows > MANY_ROWS ? ROWS_OF_TEAM : 1) : ROWS;
+        long blocks = Math.min(Math.ceilDiv(rows, together), Integer.MAX_VALUE);
         PreparedLaunch.Builder launch = PreparedLaunch.of(
                 context.kernels()
                         .kernel(
@@ -127,7 +148,8 @@ public final class GpuEmbeddingLowering {
                 .filter(input -> input.dtype().isFloat())
                 .map(table -> table.shape().size(0))
                 .toList();
-        return LaunchStep.of(entry + ", a row fits the registers of a warp", launch.build())
+        String fits = team > 0 ? ", " + team + " lanes a row" : ", a row fits the registers of a warp";
+        return LaunchStep.of(entry + fits, launch.build())
                 .withFaults(index -> "index " + index + " is out of range for a table; tables have " + sizes + " rows");
     }
 

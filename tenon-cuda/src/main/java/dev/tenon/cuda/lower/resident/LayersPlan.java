@@ -1,17 +1,20 @@
 package dev.tenon.cuda.lower.resident;
 
-import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cuda.kernel.AttentionCatalog;
+import dev.tenon.cuda.kernel.AttentionCatalog.LayersForm;
+import dev.tenon.cuda.kernel.Kernel;
+import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.lower.resident.EncoderLayers.Layer;
 import dev.tenon.cuda.lower.resident.EncoderLayers.Product;
 import dev.tenon.cuda.lower.resident.EncoderLayers.Shape;
 import dev.tenon.cuda.lower.step.WeightOrder.Fragments;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.LaunchShape;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /**
  * How the layers of an encoder are spread over a device: pure arithmetic.
@@ -33,12 +36,8 @@ record LayersPlan(
         Layout layout,
         int vectorElements,
         int sharedBytes,
-        double microseconds) {
-    /** Layers of a launch. */
-    static final int MOST_LAYERS = 26;
-
-    static final int TILE = 16;
-
+        double microseconds)
+        implements EncoderPlan {
     /** Of a tile. */
     static final int BLOCKS = 16;
 
@@ -63,9 +62,6 @@ record LayersPlan(
     /** Chunks of k of a batch. */
     private static final int LONG = 4;
 
-    /** Shared memory that the driver keeps. */
-    private static final int RESERVED = 1024;
-
     /** Registers of a thread. */
     private static final int REGISTERS = 256;
 
@@ -85,9 +81,6 @@ record LayersPlan(
 
     private static final double SHARED_RATE = 1.1e6;
 
-    /** Of L2, for weights, which each tile reads anew. */
-    private static final double L2_PART = 0.9;
-
     /** How a product is cut: chunks of a batch, batches of a round of columns, rounds; warps that share k. */
     record Cut(int chunks, int batches, int rounds, int splits) {}
 
@@ -106,14 +99,16 @@ record LayersPlan(
         return (int) Math.ceilDiv(shape.rows(), (long) TILE);
     }
 
-    LaunchShape launch() {
+    @Override
+    public LaunchShape launch() {
         return LaunchShape.of(tiles() * BLOCKS, THREADS)
                 .withSharedBytes(sharedBytes)
-                .withCooperative();
+                .withCooperative()
+                .withProgrammatic();
     }
 
-    /** Bytes of the words that blocks hand to one another. */
-    long wordBytes() {
+    @Override
+    public long wordBytes() {
         long columns = (hands() ? 5 : 3) * shape.hidden() + shape.inner();
         return SizeMath.product("layers", layers, shape.rows(), columns, dtype.bytes());
     }
@@ -138,36 +133,8 @@ record LayersPlan(
         if (shape.rows() != shape.keys() && shape.keys() % TILE != 0) {
             return "several sequences of " + shape.keys() + " tokens; it takes multiples of " + TILE;
         }
-        if (encoder.layers().size() > MOST_LAYERS) {
-            return encoder.layers().size() + " layers; it takes at most " + MOST_LAYERS;
-        }
-        boolean constant = encoder.layers().stream()
-                .flatMap(layer -> Stream.of(layer.qkv(), layer.out(), layer.up(), layer.down()))
-                .map(Product::weight)
-                .allMatch(weight -> weight.value().constant() instanceof ConstantData.Dense);
-        if (!constant) {
-            return "weights that are no constants";
-        }
-        long weights = SizeMath.product(
-                "layers", weightBytes(shape, dtype), encoder.layers().size());
-        if (weights > device.l2Bytes() * L2_PART) {
-            return weights + " bytes of weights; L2 has " + device.l2Bytes();
-        }
-        return room(of(encoder, dtype), device);
-    }
-
-    /** Why a device has no room for all blocks at once. */
-    private static String room(LayersPlan plan, DeviceProperties device) {
-        int bytes = plan.sharedBytes + RESERVED;
-        if (bytes > device.sharedBytesPerBlockOptIn()) {
-            return "a block needs " + bytes + " bytes of shared memory; it has " + device.sharedBytesPerBlockOptIn();
-        }
-        int each = Math.min(
-                device.sharedBytesPerMultiprocessor() / bytes,
-                device.registersPerMultiprocessor() / (THREADS * REGISTERS));
-        long most = SizeMath.product("layers", device.multiprocessors(), each);
-        int blocks = plan.tiles() * BLOCKS;
-        return blocks > most ? blocks + " blocks; the device holds " + most + " at once" : "";
+        String refused = EncoderPlan.refusal(encoder, dtype, device);
+        return refused.isEmpty() ? EncoderPlan.room(of(encoder, dtype).launch(), REGISTERS, device) : refused;
     }
 
     /** The plan of an encoder that is not refused. */
@@ -279,7 +246,7 @@ record LayersPlan(
     }
 
     private static double time(Shape shape, DType dtype, int layers) {
-        double weights = (double) weightBytes(shape, dtype) / BLOCKS;
+        double weights = (double) EncoderPlan.weightBytes(shape, dtype) / BLOCKS;
         double reads = weights / L2_RATE + weights / SHARED_RATE * (tiles(shape) - 1);
         double layer = (dtype == DType.F32 ? F32_LAYER : LAYER)
                 + COLUMN * shape.hidden()
@@ -288,13 +255,25 @@ record LayersPlan(
         return LAUNCH + layers * layer;
     }
 
-    /** Of a layer. */
-    private static long weightBytes(Shape shape, DType dtype) {
-        return SizeMath.product("layers", 4 * shape.hidden() + 2 * shape.inner(), shape.hidden(), dtype.bytes());
+    @Override
+    public List<Integer> sizes() {
+        List<Integer> sizes = new ArrayList<>();
+        for (Cut cut : cuts) {
+            sizes.addAll(List.of(cut.chunks, cut.batches, cut.rounds, cut.splits));
+        }
+        sizes.addAll(List.of(layout.own, layout.masks, layout.cells, layout.sums, layout.kept));
+        sizes.addAll(List.of(layout.vectors, vectorElements, layout.layers, layout.segments));
+        return sizes;
     }
 
-    /** How the weights of a layer lie: q, k and v, out, up, down. */
-    List<Fragments> orders(Layer layer) {
+    @Override
+    public Kernel kernel(Kernels kernels) {
+        LayersForm form = new LayersForm(dtype, shape.head(), columnTiles, packs);
+        return kernels.kernel(AttentionCatalog.LAYERS, "layers", form.variant(), sharedBytes);
+    }
+
+    @Override
+    public List<Fragments> orders(Layer layer) {
         int hidden = (int) shape.hidden();
         int head = shape.head();
         int heads = (int) shape.heads();

@@ -1,7 +1,5 @@
 package dev.tenon.cuda.lower.resident;
 
-import dev.tenon.cuda.kernel.AttentionCatalog;
-import dev.tenon.cuda.kernel.AttentionCatalog.LayersForm;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -18,7 +16,7 @@ final class LayersStep implements GpuStep {
     private final long workspaceBytes;
     private final String tier;
 
-    private LayersStep(Kernel kernel, LayersPlan plan, LayersWords words, int steps) {
+    private LayersStep(Kernel kernel, EncoderPlan plan, LayersWords words, int steps) {
         this.kernel = kernel;
         this.shape = plan.launch();
         this.words = words;
@@ -32,9 +30,8 @@ final class LayersStep implements GpuStep {
      *
      * @param steps nodes that it does
      */
-    static LayersStep of(EncoderLayers encoder, LayersPlan plan, int steps, GpuLoweringContext context) {
-        LayersForm form = new LayersForm(plan.dtype(), plan.shape().head(), plan.columnTiles(), plan.packs());
-        Kernel kernel = context.kernels().kernel(AttentionCatalog.LAYERS, "layers", form.variant(), plan.sharedBytes());
+    static LayersStep of(EncoderLayers encoder, EncoderPlan plan, int steps, GpuLoweringContext context) {
+        Kernel kernel = plan.kernel(context.kernels());
         return new LayersStep(kernel, plan, new LayersWords(encoder, plan, context), steps);
     }
 

@@ -5,8 +5,6 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cuda.lower.resident.EncoderLayers.Layer;
 import dev.tenon.cuda.lower.resident.EncoderLayers.Norm;
 import dev.tenon.cuda.lower.resident.EncoderLayers.Shape;
-import dev.tenon.cuda.lower.resident.LayersPlan.Cut;
-import dev.tenon.cuda.lower.resident.LayersPlan.Layout;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.WeightOrder.Fragments;
@@ -18,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** The struct Encoder of layers.cuh: words that are known, and places of addresses that a frame knows. Immutable. */
 final class LayersWords {
     private static final int LAYER_WORDS = 16;
-    private static final int FIRST_OF_TAIL = LayersPlan.MOST_LAYERS * LAYER_WORDS;
+    private static final int FIRST_OF_TAIL = EncoderPlan.MOST_LAYERS * LAYER_WORDS;
     private static final int ALL = FIRST_OF_TAIL + 24;
 
     /** Words behind the layers. */
@@ -33,7 +31,7 @@ final class LayersWords {
     private final long[] words = new long[ALL];
     private final List<Address> addresses = new ArrayList<>();
 
-    LayersWords(EncoderLayers encoder, LayersPlan plan, GpuLoweringContext context) {
+    LayersWords(EncoderLayers encoder, EncoderPlan plan, GpuLoweringContext context) {
         for (int i = 0; i < encoder.layers().size(); i++) {
             addLayer(i * LAYER_WORDS, encoder.layers().get(i), plan, context);
         }
@@ -44,18 +42,17 @@ final class LayersWords {
             address(BEFORE, before.scale(), context);
             address(BEFORE + 1, before.shift(), context);
         }
-        List<Integer> sizes = sizes(encoder, plan);
+        List<Integer> sizes = sizes(encoder, plan.sizes());
         for (int i = 0; i < sizes.size(); i += 2) {
             words[SIZES + i / 2] = pair(sizes.get(i), sizes.get(i + 1));
         }
     }
 
-    private static List<Integer> sizes(EncoderLayers encoder, LayersPlan plan) {
-        Shape shape = plan.shape();
-        Layout layout = plan.layout();
+    private static List<Integer> sizes(EncoderLayers encoder, List<Integer> planned) {
+        Shape shape = encoder.shape();
         Norm before = encoder.before();
         List<Integer> sizes = new ArrayList<>(List.of(
-                plan.layers(),
+                encoder.layers().size(),
                 (int) shape.rows(),
                 (int) shape.keys(),
                 (int) shape.hidden(),
@@ -63,26 +60,12 @@ final class LayersWords {
                 (int) shape.heads(),
                 encoder.wide() ? 1 : 0,
                 0));
-        for (Cut cut : plan.cuts()) {
-            sizes.addAll(List.of(cut.chunks(), cut.batches(), cut.rounds(), cut.splits()));
-        }
-        sizes.addAll(List.of(
-                layout.own(),
-                layout.masks(),
-                layout.cells(),
-                layout.sums(),
-                layout.kept(),
-                layout.vectors(),
-                plan.vectorElements(),
-                layout.layers(),
-                layout.segments(),
-                bits(before == null ? 0 : before.epsilon()),
-                0,
-                0));
+        sizes.addAll(planned);
+        sizes.addAll(List.of(bits(before == null ? 0 : before.epsilon()), 0, 0));
         return sizes;
     }
 
-    private void addLayer(int base, Layer layer, LayersPlan plan, GpuLoweringContext context) {
+    private void addLayer(int base, Layer layer, EncoderPlan plan, GpuLoweringContext context) {
         List<Fragments> orders = plan.orders(layer);
         List<EncoderLayers.Product> products = List.of(layer.qkv(), layer.out(), layer.up(), layer.down());
         for (int i = 0; i < products.size(); i++) {

@@ -114,7 +114,8 @@ public final class ResidentLowering {
     private @Nullable Choice best(ResidentSegment segment, List<String> refused) {
         double apart = apart(segment);
         Choice best = null;
-        for (Choice choice : List.of(layers(segment), phases(segment))) {
+        EncoderLayers encoder = forms == Forms.LAYERS && LAYERS ? EncoderLayers.of(segment) : null;
+        for (Choice choice : List.of(tile(segment, encoder), layers(segment, encoder), phases(segment))) {
             if (!choice.refused.isEmpty()) {
                 refused.addAll(choice.refused);
             } else if (choice.microseconds >= apart) {
@@ -127,17 +128,25 @@ public final class ResidentLowering {
         return best == null ? null : new Choice(segment, best.microseconds, best.packs, best.make, refused);
     }
 
-    private Choice layers(ResidentSegment segment) {
-        EncoderLayers encoder = forms == Forms.LAYERS && LAYERS ? EncoderLayers.of(segment) : null;
-        String refusal = !LAYERS
-                ? "TENON_LAYERS is 0"
-                : encoder == null
-                        ? "these are no layers of an encoder"
-                        : LayersPlan.refusal(encoder, segment.dtype(), device);
-        if (encoder == null || !refusal.isEmpty()) {
-            return refused(segment, "resident layers: " + refusal);
-        }
-        LayersPlan fitting = LayersPlan.of(encoder, segment.dtype());
+    private Choice tile(ResidentSegment segment, @Nullable EncoderLayers encoder) {
+        String refusal = encoder == null ? noLayers() : TilePlan.refusal(encoder, segment.dtype(), device);
+        return encoder == null || !refusal.isEmpty()
+                ? refused(segment, "resident tile: " + refusal)
+                : layers(segment, encoder, TilePlan.of(encoder, segment.dtype()));
+    }
+
+    private Choice layers(ResidentSegment segment, @Nullable EncoderLayers encoder) {
+        String refusal = encoder == null ? noLayers() : LayersPlan.refusal(encoder, segment.dtype(), device);
+        return encoder == null || !refusal.isEmpty()
+                ? refused(segment, "resident layers: " + refusal)
+                : layers(segment, encoder, LayersPlan.of(encoder, segment.dtype()));
+    }
+
+    private static String noLayers() {
+        return LAYERS ? "these are no layers of an encoder" : "TENON_LAYERS is 0";
+    }
+
+    private static Choice layers(ResidentSegment segment, EncoderLayers encoder, EncoderPlan fitting) {
         int steps = segment.members().size();
         return new Choice(
                 segment,

@@ -1,4 +1,4 @@
-// What a kernel of an encoder's layers knows of its work, and of the shared memory of a block.
+// The work of a block of layers.cu.
 //
 // Sixteen blocks take a tile of 16 rows. A block makes q, k and v of a head and what its queries see; of every other product it makes its share of the
 // columns, and norms it makes by itself, of all rows. So what one block makes and others read passes through L2 four times a layer, and once more where
@@ -9,56 +9,16 @@
 // a cluster's blocks takes 8 bytes a clock in a cluster of 16, so that to exchange anything through it takes longer than through L2.) A batch is asked
 // for when what others wait for has been stored: what is loaded or stored behind it stands in line.
 #pragma once
-#include "resident_attention.cuh"
-#include "short_fn.cuh"
+#include "layers_attention.cuh"
 
-constexpr int HEAD = TENON_HEAD;
 constexpr int BLOCKS = 16;               // of a tile
 constexpr int CREW = 8;                  // warps
 constexpr int MEMBERS = 32 * CREW;
-constexpr int GROUPS = 4;                // of warps, by columns, in products of rows that lie in shared memory
 constexpr int NARROW = TENON_TILES;      // column tiles of a warp at a time
 constexpr int LONG = 4;                  // chunks of k of a batch
 constexpr int UNITS = LONG * NARROW;     // pieces of a batch: a column tile and a chunk each
 constexpr int PIECE = COLUMNS * CHUNK;   // elements of such
-constexpr int MOST_LAYERS = 26;
 constexpr int NORM_PACKS = TENON_PACKS;   // of four elements, of a lane's part of a row, at most
-constexpr int WIDE_HEAD = HEAD + (HEAD % (2 * CHUNK) == 0 ? CHUNK : 0);
-
-// Filled by LayersWords.java; 128 bytes.
-struct Layer {
-    const T *qkv, *out, *up, *down;                          // packed weights
-    const T *qkv_bias, *out_bias, *up_bias, *down_bias;
-    const T *first_scale, *first_shift, *second_scale, *second_shift;
-    const T* mask;
-    i32 mask_dims;
-    float factor;
-    float first_epsilon, second_epsilon;
-    i32 fn;
-    float alpha;
-};
-
-// How a product is cut: chunks of a batch, batches of a round of columns, rounds; warps that share k.
-struct Cut {
-    i32 chunks, batches, rounds, splits;
-};
-
-struct alignas(16) Encoder {
-    Layer at[MOST_LAYERS];
-    const T* x;       // [rows, hidden]
-    void* y;          // of T, or of float where `wide`
-    T* words;         // of each layer: mixed [rows, hidden], first [rows, hidden], middle [rows, inner], second [rows, hidden], and where a sequence is
-                      // longer than a tile handed [heads, 2, rows, HEAD]
-    u32* counters;    // 2, 0 before and after
-    const T *before_scale, *before_shift;  // of the norm of x that the first layer starts with, or null
-    i32 layers, rows, keys, hidden;
-    i32 inner, heads, wide, unused;
-    Cut qkv, out, up, down;
-    // where things lie in shared memory, in bytes; what is fetched of a layer beside weights, in elements
-    i32 own, masks, cells, sums, kept, vectors, each_vectors, layers_at, segments;
-    float before_epsilon;
-    i32 unused_too[2];
-};
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
 // What a block reads of one product: the batches of all warps, and how many of a warp's are there and are not.
@@ -251,17 +211,4 @@ __device__ __forceinline__ void multiply_rows(const Rows& rows, const Cut& cut, 
     }
 }
 
-// N columns of a row of what multiply_rows made; `i` counts packs of N.
-template <int N>
-__device__ __forceinline__ void add_parts(float (&sum)[N], const float* cells, int splits, int i) {
-    const float* part = cells + i / (CELLS / N) * splits * CELLS + i % (CELLS / N) * N;
-#pragma unroll
-    for (int e = 0; e < N; e++) sum[e] = 0;
-#pragma unroll 2
-    for (int s = 0; s < splits; s++) {
-        Pack<float, N> v = load_pack<float, N>(part + s * CELLS, 0);
-#pragma unroll
-        for (int e = 0; e < N; e++) sum[e] += v.at[e];
-    }
-}
 #endif

@@ -1,7 +1,7 @@
 // Attention within a kernel of an encoder's layers: 16 queries of a head by one block, a warp 16 keys. Of a sequence that is longer than a tile, keys and
 // values come from the blocks that have the same head of other tiles.
 #pragma once
-#include "layers.cuh"
+#include "layers_words.cuh"
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
 // Where a tile's queries, keys and values are, what is added to scores, and where results go.
@@ -62,6 +62,26 @@ struct Tile {
     }
 };
 
+// Where a tile's masks of a head begin.
+__device__ __forceinline__ const T* first_mask(const Layer& layer, const Encoder& e, int batch, int head) {
+    int dims = layer.mask_dims, row = dims & 8 ? e.keys : 1;
+    i64 matrix = dims & 4 ? static_cast<i64>(row) * e.keys : row, whole = dims & 2 ? matrix * e.heads : matrix;
+    return layer.mask == nullptr ? nullptr : layer.mask + (dims & 1 ? batch * whole : 0) + (dims & 2 ? head * matrix : 0);
+}
+
+// The masks of a tile's queries, `line` keys of each, or of all alike; -inf past the last key.
+__device__ __forceinline__ void load_masks(float* to, const T* from, int dims, int keys, int line, int first) {
+    int queries = dims & 4 ? TILE : 1, row = dims & 8 ? keys : 1;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < queries * line; i += blockDim.x) {
+        int key = i % line, query = first + i / line;
+        if (query >= keys) query = keys - 1;
+        float v = -TENON_INFINITY;
+        if (key < keys) v = from == nullptr ? 0.0f : to_compute(from[(dims & 4 ? query * row : 0) + (dims & 8 ? key : 0)]);
+        to[i] = v;
+    }
+}
+
 struct TileTurn : Turn<HEAD, Tile> {
     // Scores of all queries with 16 keys, and the largest of each query.
     __device__ __forceinline__ void look(const Tile& tile, float (&most)[2], int first) {
@@ -117,94 +137,4 @@ struct TileTurn : Turn<HEAD, Tile> {
         }
     }
 };
-
-template <typename E>
-__device__ __forceinline__ u32 pack_two(const float (&v)[2], E) {
-    return sealed(to_pair(v[0], v[1], E()));
-}
-__device__ __forceinline__ uint2 pack_two(const float (&v)[2], float) { return make_uint2(sealed(__float_as_uint(v[0])), sealed(__float_as_uint(v[1]))); }
-
-__device__ __forceinline__ uint2 as_operands(uint2 v, float) { return make_uint2(tf32_bits(v.x), tf32_bits(v.y)); }
-
-// Stores 2 or 4 elements as operands that other blocks read.
-template <int N>
-__device__ __forceinline__ void hand_on(T* to, const float (&v)[N]) {
-    if constexpr (N == 4) {
-        auto words = as_operands(pack_four(v, T()), T());
-        store_handed(reinterpret_cast<decltype(words)*>(to), words);
-    } else {
-        auto words = as_operands(pack_two(v, T()), T());
-        store_handed(reinterpret_cast<decltype(words)*>(to), words);
-    }
-}
-
-// What the tile's queries of a head see, to `mixed`. All warps of the block.
-__device__ __forceinline__ void attend_tile(const Tile& tile, float* cells) {
-    int warp = threadIdx.x / 32;
-    int active = tile.handed == nullptr ? 1 : (tile.keys + KEYS - 1) / KEYS;
-    TileTurn turn;
-    float most[2] = {}, total[2] = {};
-    float o[HEAD / 8][4] = {};
-    if (active == 1 && warp > 0) return;
-    if (warp < active) turn.look(tile, most, warp * KEYS);
-    if (active == 1) {
-        turn.weigh(o, total, tile, most, KEYS);
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            float share = 1.0f / tile.divisor(sum_of_quad(total[i]));
-            int row = tile.quad + i * 8;
-            if (row >= tile.rows) continue;
-#pragma unroll
-            for (int n = 0; n < HEAD / 4; n += 4) {  // columns 2t and 2t + 1: neighbours in the head
-                float v[4];
-#pragma unroll
-                for (int e = 0; e < 4; e++) v[e] = o[(n + e) % (HEAD / 8)][2 * i + (n + e) / (HEAD / 8)] * share;
-                hand_on<4>(tile.mixed + row * tile.stride + tile.own * (HEAD / 4) + n, v);
-            }
-        }
-        return;
-    }
-    float* peaks = cells;                 // [warps, 16]
-    float* totals = peaks + CREW * TILE;  // [warps, 16]
-    float* sums = totals + CREW * TILE;   // [active warps, 16, HEAD]
-    if (warp < active && tile.own == 0) {
-#pragma unroll
-        for (int i = 0; i < 2; i++) peaks[warp * TILE + tile.quad + i * 8] = most[i];
-    }
-    __syncthreads();
-    if (warp < active) {
-#pragma unroll 1
-        for (int other = 0; other < active; other++) {
-#pragma unroll
-            for (int i = 0; i < 2; i++) most[i] = peak(most[i], peaks[other * TILE + tile.quad + i * 8]);
-        }
-        turn.weigh(o, total, tile, most, KEYS);
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            int row = tile.quad + i * 8;
-            total[i] = sum_of_quad(total[i]);
-            if (tile.own == 0) totals[warp * TILE + row] = total[i];
-            Pack<float, HEAD / 4> pack;
-#pragma unroll
-            for (int n = 0; n < HEAD / 4; n++) pack.at[n] = o[n % (HEAD / 8)][2 * i + n / (HEAD / 8)];
-            store_pack<float, HEAD / 4>(sums + (warp * TILE + row) * HEAD, tile.own, pack);
-        }
-    }
-    __syncthreads();
-#pragma unroll 1
-    for (int i = threadIdx.x; i < TILE * HEAD / 2; i += MEMBERS) {
-        int row = i * 2 / HEAD;
-        if (row >= tile.rows) continue;
-        float v[2] = {}, whole = 0;
-#pragma unroll 4
-        for (int other = 0; other < active; other++) {
-            float2 part = *reinterpret_cast<const float2*>(sums + other * TILE * HEAD + i * 2);
-            v[0] += part.x, v[1] += part.y;
-            whole += totals[other * TILE + row];
-        }
-        float share = 1.0f / tile.divisor(whole);
-        v[0] *= share, v[1] *= share;
-        hand_on<2>(tile.mixed + row * tile.stride + i * 2 % HEAD, v);
-    }
-}
 #endif

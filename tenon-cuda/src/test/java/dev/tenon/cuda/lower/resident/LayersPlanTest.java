@@ -138,7 +138,7 @@ class LayersPlanTest {
 
     @Test
     void modelOfTimeChoosesAForm() {
-        assertThat(tiers(Model.miniLm(DType.F16, 1, 16))).containsExactly("phases");
+        assertThat(tiers(Model.miniLm(DType.F16, 1, 16))).containsExactly("layers");
         assertThat(tiers(Model.miniLm(DType.F16, 1, 128))).containsExactly("layers");
         assertThat(tiers(Model.miniLm(DType.F16, 8, 16))).containsExactly("layers");
         assertThat(tiers(Model.miniLm(DType.F32, 1, 16))).containsExactly("phases");
@@ -159,6 +159,72 @@ class LayersPlanTest {
         assertThat(refusal(new Model(DType.F32, 1, 16, 384, 1536, 32, 12, false), H200))
                 .contains("L2 has");
         assertThat(refusal(new Model(DType.F16, 1, 16, 128, 512, 32, 27, false), H200))
+                .contains("27 layers");
+    }
+
+    @Test
+    void oneTileIsSoonestByBlocksWithRoles() {
+        Model model = Model.miniLm(DType.F16, 1, 16);
+        EncoderLayers encoder = encoder(model);
+        TilePlan plan = TilePlan.of(encoder, model.dtype);
+        assertThat(plan.microseconds())
+                .isLessThan(LayersPlan.of(encoder, model.dtype).microseconds() - 25);
+        assertThat(plan.launch().gridX()).as("heads, parts and rows").isEqualTo(12 + 24 + 16);
+        assertThat(plan.wordBytes()).isEqualTo(16L * 384 * (2 + 6 * ((12 + 24) * 4 + 2 * 2)));
+        TilePlan two = TilePlan.of(encoder(Model.miniLm(DType.F16, 2, 7)), DType.F16);
+        assertThat(two.launch().gridX()).isEqualTo(2 * (12 + 24 + 7));
+        assertThat(two.wordBytes()).isEqualTo(2 * plan.wordBytes());
+        assertThat(TilePlan.of(encoder(Model.miniLm(DType.F16, 1, 3)), DType.F16)
+                        .launch()
+                        .gridX())
+                .isEqualTo(12 + 24 + 3);
+    }
+
+    @Test
+    void ordersOfOneTileCoverEachProductOnce() {
+        for (Model model : List.of(
+                Model.miniLm(DType.F16, 1, 16),
+                new Model(DType.BF16, 1, 5, 256, 192, 64, 1, true),
+                new Model(DType.F16, 1, 1, 512, 2048, 32, 2, false))) {
+            EncoderLayers encoder = encoder(model);
+            TilePlan plan = TilePlan.of(encoder, model.dtype);
+            List<Long> sizes = List.of(
+                    3 * model.hidden * model.hidden,
+                    model.hidden * model.hidden,
+                    model.hidden * model.inner,
+                    model.hidden * model.inner);
+            List<Fragments> orders = plan.orders(encoder.layers().getFirst());
+            for (int i = 0; i < orders.size(); i++) {
+                Fragments order = orders.get(i);
+                assertThat((long) order.items() * order.n() * order.k()).isEqualTo(sizes.get(i));
+                assertThat(order.n()).as("one round").isEqualTo(order.groups() * order.tiles() * 8);
+                assertThat(order.k() % (order.splits() * 32)).isZero();
+            }
+            assertThat(TilePlan.refusal(encoder, model.dtype, H200)).isEmpty();
+            assertThat(plan.launch().sharedBytes()).isLessThanOrEqualTo(227 << 10);
+        }
+    }
+
+    private static String tileRefusal(Model model, DeviceProperties device) {
+        return TilePlan.refusal(encoder(model), model.dtype, device);
+    }
+
+    @Test
+    void refusalsOfOneTileSayWhy() {
+        assertThat(tileRefusal(Model.miniLm(DType.F32, 1, 16), H200)).contains("16 bits");
+        assertThat(tileRefusal(Model.miniLm(DType.F16, 1, 17), H200)).contains("17 tokens");
+        assertThat(tileRefusal(Model.miniLm(DType.F16, 2, 8), H200)).isEmpty();
+        assertThat(tileRefusal(Model.miniLm(DType.F16, 3, 16), H200)).contains("156 blocks; the device holds 132");
+        assertThat(tileRefusal(Model.miniLm(DType.F16, 1, 16), device(51))).contains("52 blocks; the device holds 51");
+        assertThat(tileRefusal(new Model(DType.F16, 1, 16, 64, 512, 32, 1, false), H200))
+                .contains("64 columns");
+        assertThat(tileRefusal(new Model(DType.F16, 1, 16, 640, 512, 32, 1, false), H200))
+                .contains("640 columns");
+        assertThat(tileRefusal(new Model(DType.F16, 1, 16, 128, 96, 32, 1, false), H200))
+                .contains("96 columns");
+        assertThat(tileRefusal(new Model(DType.F16, 1, 16, 384, 1536, 64, 1, false), H200))
+                .contains("24 pieces");
+        assertThat(tileRefusal(new Model(DType.F16, 1, 16, 128, 512, 32, 27, false), H200))
                 .contains("27 layers");
     }
 
