@@ -78,44 +78,53 @@ __device__ __forceinline__ KeptPair<T> finished(KeptPair<T> kept, const Problem&
     return kept;
 }
 
-__device__ __forceinline__ void consume(const Problem& problem, const Ring& ring, float (&biases)[2][COLUMNS], u32 passages) {
+__device__ __forceinline__ void consume(const Problem& problem, const Ring& ring, float (&biases)[2][2][COLUMNS], u32 passages) {
     int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP - 1, 0);  // the same for all, which the compiler cannot know
-    int thread = static_cast<int>(threadIdx.x) - GROUP;
+    int thread = static_cast<int>(threadIdx.x) % GROUP;
     float sums[COLUMNS / 8][4];
-    Kept kept(problem.m, problem.n, passages, thread / 32);
+    Kept kept(problem.m, problem.n, passages, static_cast<int>(threadIdx.x) / 32 - GROUP / 32);
     bool spread = Kept::UNITS_A_STEP > 1 && problem.steps > Kept::UNITS;
     int stores = spread ? Kept::UNITS : Kept::STEPS;
     auto finish = [&](KeptPair<T> pair) { return finished(pair, problem); };
     Ring::Place place;
     int turn = 0;
+    ring.start_turns(own);
     for (Walk walk(problem); walk.there(); walk.next()) {
-        ring.multiply<true>(sums, place, own);
+        ring.multiply<true, true>(sums, place, own);
         u32 before = place.stage;
         place.next();
-        bool biased = problem.bias && thread < COLUMNS && walk.column0 + thread < problem.n;
-        float bias = biased ? to_compute(problem.bias[walk.column0 + thread]) : 0.0f;  // takes long, and is used when the tile is made
+        float bias[(COLUMNS + GROUP - 1) / GROUP];  // takes long, and is used when the tile is made
+#pragma unroll
+        for (int i = 0, at = thread; i * GROUP < COLUMNS; i++, at += GROUP) {
+            bool biased = problem.bias && at < COLUMNS && walk.column0 + at < problem.n;
+            bias[i] = biased ? to_compute(problem.bias[walk.column0 + at]) : 0.0f;
+        }
 #pragma unroll
         for (int step = 0; step < Kept::UNITS; step++) {
             if (step >= Kept::STEPS && !spread) break;
-            ring.multiply<false>(sums, place, own);
+            ring.multiply<false, true>(sums, place, own);
             kept.store_step(problem.y, problem.n, step, spread, finish);
             ring.pass_on(place, before);
         }
-        if (thread < COLUMNS) biases[turn][thread] = bias;
-        meet_at(1, 2 * GROUP);  // both are behind the use of the biases before these
+#pragma unroll
+        for (int i = 0, at = thread; i * GROUP < COLUMNS; i++, at += GROUP) {
+            if (at < COLUMNS) biases[own][turn][at] = bias[i];
+        }
+        meet_at(1 + own, GROUP);  // all are behind the use of the biases before these
 #pragma unroll 1
         for (int step = stores + 1; step < problem.steps; step++) {
-            ring.multiply<false>(sums, place, own);
+            ring.multiply<false, true>(sums, place, own);
             ring.pass_on(place, before);
         }
         ring.finish(before);
-        const float* add = biases[turn] + threadIdx.x % 4 * 2;
+        const float* add = biases[own][turn] + threadIdx.x % 4 * 2;
         kept.keep(walk.row0 + own * 64, walk.column0, [&](int j, int i) {
             float2 two = *reinterpret_cast<const float2*>(add + j * 8);
             return float2{sums[j][2 * i] + two.x, sums[j][2 * i + 1] + two.y};
         });
         turn ^= 1;
     }
+    ring.end_turns(own);
     kept.store_all(problem.y, problem.n, finish);
 }
 #endif
@@ -126,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #if __CUDA_ARCH_FEAT_SM90_ALL
     TENON_DYNAMIC_SHARED(u8, dynamic);
     __shared__ u64 barriers[2 * STAGES];
-    __shared__ alignas(8) float biases[2][COLUMNS];
+    __shared__ alignas(8) float biases[2][2][COLUMNS];  // of a warpgroup
     __shared__ alignas(128) u8 passages[2 * GROUP / 32 * PASSAGE<T>];
     u8* space = reinterpret_cast<u8*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024);
     Ring ring = {shared_address(space), shared_address(barriers)};

@@ -18,6 +18,14 @@ struct KeptPair {
 };
 
 template <>
+struct KeptPair<bf16> {
+    u32 both;
+
+    __device__ __forceinline__ void keep(float2 sums) { both = to_pair(sums.x, sums.y, bf16()); }
+    __device__ __forceinline__ float2 get() const { return {__uint_as_float(both << 16), __uint_as_float(both & 0xffff0000u)}; }
+};
+
+template <>
 struct KeptPair<float> {
     float2 both;
 
