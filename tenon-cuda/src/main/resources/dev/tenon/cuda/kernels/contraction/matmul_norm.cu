@@ -33,6 +33,7 @@ constexpr int UNITS = COLUMNS / 32;     // of columns that are stored together
 constexpr int UNITS_A_STEP = sizeof(T) == 4 ? 1 : 2;
 constexpr int STORES = UNITS / UNITS_A_STEP;  // steps that store
 constexpr int LEAST_STEPS = 1 + PARTS + STORES;
+constexpr bool TURNS = sizeof(T) == 4;  // halves gain nothing
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
 using Ring = ProductRing<T, COLUMNS, STAGES, true>;
@@ -304,14 +305,15 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
 #pragma unroll
         for (int i = 0; i < 2; i++) scales[i] = shared.merged[kept.row + 8 * i];
     };
+    if (TURNS) ring.start_turns(own);
     Walk walk(problem);
     for (; walk.there(); walk.next()) {
-        ring.multiply<true>(sums, place, own);
+        ring.multiply<true, TURNS>(sums, place, own);
         u32 before = place.stage;
         place.next();
 #pragma unroll
         for (int part = 0; part < PARTS; part++) {
-            ring.multiply<false>(sums, place, own);
+            ring.multiply<false, TURNS>(sums, place, own);
             u32 now = place.stage;
             place.next();
             if (count > 0) take(part);
@@ -321,12 +323,12 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
         }
 #pragma unroll 1
         for (int step = LEAST_STEPS; step < problem.steps; step++) {
-            ring.multiply<false>(sums, place, own);
+            ring.multiply<false, TURNS>(sums, place, own);
             ring.pass_on(place, before);
         }
 #pragma unroll
         for (int step = 0; step < STORES; step++) {
-            ring.multiply<false>(sums, place, own);
+            ring.multiply<false, TURNS>(sums, place, own);
             // the branch also keeps the compiler from spreading this over the products before it, which would then wait for it
             if (count > 0) {
                 if (step == 0) merge();
@@ -339,6 +341,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
         kept.keep(sums, shared.bias);
         count++;
     }
+    if (TURNS) ring.end_turns(own);
     if (count == 0) return;
 #pragma unroll
     for (int part = 0; part < PARTS; part++) take(part);
