@@ -73,23 +73,16 @@ class LaunchConfig(ctypes.Structure):
                 ("attributes", ctypes.POINTER(LaunchAttribute)), ("count", ctypes.c_uint)]
 
 
-def in_clusters(clusters, cluster, threads, shared, programmatic=False):
-    attributes = (LaunchAttribute * 2)(LaunchAttribute(4, 0, (ctypes.c_uint * 16)(cluster, 1, 1)), LaunchAttribute(6, 0, (ctypes.c_uint * 16)(1)))
-    stream = torch.cuda.current_stream().cuda_stream
-    return LaunchConfig((ctypes.c_uint * 3)(clusters * cluster, 1, 1), (ctypes.c_uint * 3)(threads, 1, 1), shared, stream, attributes, 1 + programmatic)
+COOPERATIVE, CLUSTER, PROGRAMMATIC = 2, 4, 6  # attributes
 
 
-def held_clusters(found, cluster, threads, shared):
-    count = ctypes.c_int()
-    config = in_clusters(1024, cluster, threads, shared)
-    check(cuda.cuOccupancyMaxActiveClusters(ctypes.byref(count), found, ctypes.byref(config)), "clusters")
-    return count.value
-
-
-def launch_clusters(found, clusters, cluster, threads, shared, arguments, programmatic=False):
+def launch_with(found, blocks, threads, shared, arguments, attributes):
+    """attributes: by number."""
     values = [ctypes.c_void_p(a.data_ptr()) if isinstance(a, torch.Tensor) else ctypes.c_void_p(0) if a is None else a for a in arguments]
     pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
-    config = in_clusters(clusters, cluster, threads, shared, programmatic)
+    all_of = (LaunchAttribute * len(attributes))(*[LaunchAttribute(number, 0, (ctypes.c_uint * 16)(value, 1, 1)) for number, value in attributes.items()])
+    stream = torch.cuda.current_stream().cuda_stream
+    config = LaunchConfig((ctypes.c_uint * 3)(blocks, 1, 1), (ctypes.c_uint * 3)(threads, 1, 1), shared, stream, all_of, len(attributes))
     check(cuda.cuLaunchKernelEx(ctypes.byref(config), found, pointers, None), "launch")
 
 
@@ -143,15 +136,15 @@ def tiled(name, kind, along_b, m, n, k, splits=1):
     report(what, us, peer, 2 * m * n * k, y, a.double() @ right.double())
 
 
-def tensor_map(tensor, box):
-    """Of a dense tensor; box: columns, rows, planes. f32 is rounded to TF32."""
+def tensor_map(tensor, box, rounded=True):
+    """Of a dense tensor; box: columns, rows, planes. f32 is rounded to TF32 where asked for."""
     space = ctypes.create_string_buffer(256)
     at = ctypes.addressof(space) + -ctypes.addressof(space) % 128
     sizes = tensor.shape[::-1]
     strides = [tensor.stride(dim) * tensor.element_size() for dim in range(tensor.dim() - 2, -1, -1)]
     dims = len(sizes)
     check(cuda.cuTensorMapEncodeTiled(
-        ctypes.c_void_p(at), {torch.float16: 6, torch.bfloat16: 9, torch.float32: 11}[tensor.dtype], dims, ctypes.c_void_p(tensor.data_ptr()),
+        ctypes.c_void_p(at), {torch.float16: 6, torch.bfloat16: 9, torch.float32: 11 if rounded else 7}[tensor.dtype], dims, ctypes.c_void_p(tensor.data_ptr()),
         (ctypes.c_uint64 * dims)(*sizes), (ctypes.c_uint64 * len(strides))(*strides), (ctypes.c_uint32 * dims)(*box), (ctypes.c_uint32 * dims)(*[1] * dims),
         0, 3, 2, 0), "tensor map")
     return space, at
@@ -185,38 +178,42 @@ def warpgroups(kind, along_b, m, n, k, columns, gelu=False):
     report(what, us, peer, 2 * m * n * k, y, torch.nn.functional.gelu(expected) if gelu else expected)
 
 
-def norm_defines(kind, along_b, columns, centred=True):
-    return [f"TENON_T={kind}", f"TENON_CENTRED={int(centred)}", f"TENON_COLUMNS={columns}", f"TENON_ALONG_B={int(along_b)}"]
+def norm_defines(kind, columns, centred=True):
+    return [f"TENON_T={kind}", f"TENON_CENTRED={int(centred)}", f"TENON_COLUMNS={columns}"]
 
 
-def norms(kind, along_b, m, n, k, columns):
+def norms(kind, m, n, k, columns):
     shared = 1024 + STAGES[columns] * (128 + columns) * 128
-    found = function("contraction/matmul_norm.cu", "matmul_norm", norm_defines(kind, along_b, columns), shared)
+    found = function("contraction/matmul_norm.cu", "matmul_norm", norm_defines(kind, columns), shared)
     a = torch.randn(m, k, device="cuda").to(TYPES[kind])
-    b = (torch.randn((n, k) if along_b else (k, n), device="cuda") / k ** 0.5).to(TYPES[kind])
+    b = (torch.randn(n, k, device="cuda") / k ** 0.5).to(TYPES[kind])
     bias, gamma, beta = (torch.randn(n, device="cuda").to(TYPES[kind]) for _ in range(3))
     residual = torch.randn(m, n, device="cuda").to(TYPES[kind])
-    right = b.t() if along_b else b
     y = torch.full((m, n), float("nan"), device="cuda", dtype=TYPES[kind])
-    boxes = [tensor_map(a, (64, 128)), tensor_map(b, (64, 64)), tensor_map(residual, (64, 128))]
+    depth = 128 // a.element_size()
+    boxes = [tensor_map(a, (depth, 128)), tensor_map(b, (depth, 64)), tensor_map(residual, (depth, 128), False)]
     maps = [(ctypes.c_char * 128).from_address(at) for _, at in boxes]
-    cluster, tiles = n // columns, -(-m // 128)
-    clusters = min(tiles, held_clusters(found, cluster, 384, shared))
-    steps = max(-(-k // 64), columns // 64 + 1)
-    arguments = [*maps, bias, gamma, beta, y, ctypes.c_longlong(m), ctypes.c_longlong(n), ctypes.c_int(steps), ctypes.c_int(cluster), ctypes.c_int(1),
-                 ctypes.c_float(1 / cluster), ctypes.c_float(1e-12)]
+    blocks = n // columns
+    teams = min(-(-m // 128), torch.cuda.get_device_properties(0).multi_processor_count // blocks)
+    states = torch.empty(teams * 2 * blocks * 128 * 2, device="cuda")
+    counters = torch.zeros(4 * teams, device="cuda", dtype=torch.int32)
+    least = 1 + -(-columns // (2 * depth)) + columns // (32 if kind == "float" else 64)
+    steps = max(-(-k // depth), least)
+    arguments = [*maps, bias, gamma, beta, y, ctypes.c_longlong(m), ctypes.c_longlong(n), ctypes.c_int(steps), ctypes.c_int(blocks), ctypes.c_int(1),
+                 ctypes.c_float(1 / blocks), ctypes.c_float(1e-12), states, counters]
     calls = 4 if m * n * k > 1 << 36 else 10
     torch.cuda.synchronize()  # what follows runs on streams of its own
-    us = device_us(lambda _: launch_clusters(found, clusters, cluster, 384, shared, arguments), calls)
+    work = lambda _: launch_with(found, teams * blocks, 384, shared, arguments, {COOPERATIVE: 1, PROGRAMMATIC: 1})
+    us = device_us(work, calls)
     first = y.clone()
     y.fill_(float("nan"))
     torch.cuda.synchronize()
-    device_us(lambda _: launch_clusters(found, clusters, cluster, 384, shared, arguments), calls)
-    same = torch.equal(first.view(torch.int16), y.view(torch.int16))
-    linear = lambda: torch.nn.functional.linear(a, b, bias) if along_b else torch.addmm(bias, a, right)
-    peer = device_us(lambda _: torch.nn.functional.layer_norm(linear() + residual, (n,), gamma, beta, 1e-12), calls)
-    expected = torch.nn.functional.layer_norm(a.double() @ right.double() + bias.double() + residual.double(), (n,), gamma.double(), beta.double(), 1e-12)
-    what = f"norm 128x{columns} {clusters} of {cluster} {kind} {m}x{n}x{k} {'[n,k]' if along_b else '[k,n]'}"
+    device_us(work, calls)
+    same = torch.equal(first.view(torch.int16), y.view(torch.int16)) and not counters.any()
+    peer = device_us(lambda _: torch.nn.functional.layer_norm(torch.nn.functional.linear(a, b, bias) + residual, (n,), gamma, beta, 1e-12), calls)
+    sums = a.double() @ b.double().t() + bias.double() + residual.double()
+    expected = torch.nn.functional.layer_norm(sums, (n,), gamma.double(), beta.double(), 1e-12)
+    what = f"norm 128x{columns} {teams} of {blocks} {kind} {m}x{n}x{k}"
     report(what + ("" if same else " OTHER BITS"), us, peer, 2 * m * n * k, y, expected)
 
 
@@ -292,7 +289,7 @@ def parts(kind, along_b, m, n, k, rows, columns, count, gelu):
     tiles = -(-m // rows) * -(-n // columns)
     torch.cuda.synchronize()  # what follows runs on streams of its own
     linear = lambda: torch.nn.functional.linear(a, b, bias) if along_b else torch.addmm(bias, a, right)
-    us = device_us(lambda _: launch_clusters(found, tiles, count, 2 * rows + 32, shared, arguments, True), 10)
+    us = device_us(lambda _: launch_with(found, tiles * count, 2 * rows + 32, shared, arguments, {CLUSTER: count, PROGRAMMATIC: 1}), 10)
     peer = device_us((lambda _: torch.nn.functional.gelu(linear())) if gelu else (lambda _: linear()), 10)
     expected = a.double() @ right.double() + bias.double()
     what = f"parts {rows}x{columns} by {count} {kind} {m}x{n}x{k} {'[n,k]' if along_b else '[k,n]'}{' gelu' if gelu else ''}"
@@ -312,14 +309,15 @@ def all_parts():
 
 
 def all_norms():
+    widths = {"f16": (128, 192, 256), "bf16": (128, 192, 256), "float": (128, 192)}
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
-        list(pool.map(lambda v: compiled("contraction/matmul_norm.cu", norm_defines(*v)), itertools.product(("f16", "bf16"), (False, True), (128, 192, 256))))
+        list(pool.map(lambda v: compiled("contraction/matmul_norm.cu", norm_defines(*v)), [(kind, columns) for kind in widths for columns in widths[kind]]))
     for m, n, k in ((32768, 384, 384), (32768, 384, 1536), (4096, 384, 1536), (32768, 768, 768), (32768, 768, 3072), (4096, 768, 768), (4096, 768, 3072),
                     (1000, 1024, 200), (129, 576, 72), (5, 256, 8), (77, 2048, 328)):
-        for along_b in (False, True):
-            for columns in (128, 192, 256):
+        for kind in ("f16", "bf16", "float"):
+            for columns in widths[kind]:
                 if n % columns == 0 and n // columns <= 8:
-                    norms("bf16" if m == 4096 else "f16", along_b, m, n, k, columns)
+                    norms(kind, m, n, k, columns)
 
 
 def all_tiles():

@@ -74,7 +74,7 @@ final class ProductCases {
     };
 
     /** Numbers that TF32 keeps 11 bits of: what a term may be off by. */
-    private static final double TF32 = 0x1p-10;
+    static final double TF32 = 0x1p-10;
 
     private ProductCases() {}
 

@@ -119,14 +119,16 @@ public final class ProductCatalog {
     public static final KernelFile MATMUL_NORM = file(
             "contraction/matmul_norm.cu",
             List.of("matmul_norm"),
-            HALVES.stream()
-                    .flatMap(dtype -> NORM_COLUMNS.stream()
-                            .flatMap(columns -> Stream.of(true, false).map(centred -> norm(dtype, centred, columns))))
+            Stream.concat(HALVES.stream(), Stream.of(DType.F32))
+                    .flatMap(dtype -> (dtype == DType.F32 ? TF32_COLUMNS : NORM_COLUMNS)
+                            .stream()
+                                    .flatMap(columns ->
+                                            Stream.of(true, false).map(centred -> norm(dtype, centred, columns))))
                     .toList(),
             together(
                     Collections.nCopies(3, STRUCT),
                     Collections.nCopies(4, POINTER),
-                    List.of(I64, I64, I32, I32, I32, F32, F32)));
+                    List.of(I64, I64, I32, I32, I32, F32, F32, POINTER, POINTER)));
 
     private ProductCatalog() {}
 

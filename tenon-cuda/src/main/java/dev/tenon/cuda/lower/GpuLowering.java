@@ -252,7 +252,7 @@ public final class GpuLowering {
         return switch (claimable) {
             case PlainAttention op -> claims(op, whole);
             case ResidualNorm op -> GpuNormLowering.claims(op, whole);
-            case NormedMatMul op -> GpuNormedProductLowering.claims(op, whole);
+            case NormedMatMul op -> GpuNormedProductLowering.claims(op, whole, precision);
             case EmbeddingNorm op -> GpuEmbeddingLowering.claims(op, whole);
             case RowRegion op -> GpuRowRegionLowering.claims(op, whole);
             case GatedUnit _ -> GpuGatedLowering.claims(whole);

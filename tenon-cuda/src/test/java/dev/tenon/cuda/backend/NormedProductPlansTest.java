@@ -74,8 +74,11 @@ class NormedProductPlansTest {
     }
 
     @Test
-    void rowsOfMoreThanTwoBlocksStayNodes() {
-        assertThat(steps(DType.F16, 32768, 768, 768)).hasSize(2);
+    void rowsOfSeveralBlocksAndTf32AreMadeInOneLaunch() {
+        assertThat(steps(DType.F16, 32768, 768, 768).getFirst().tier())
+                .isEqualTo("matmul_norm, tiles of 128x192, 4 blocks a row, f16, bias, residual, layer_norm");
+        assertThat(steps(DType.F32, 32768, 384, 384).getFirst().tier())
+                .isEqualTo("matmul_norm, tiles of 128x192, 2 blocks a row, TF32, bias, residual, layer_norm");
     }
 
     @Test
@@ -93,7 +96,7 @@ class NormedProductPlansTest {
 
     @Test
     void othersStayTwoSteps() {
-        assertThat(steps(DType.F32, 32768, 384, 384)).hasSize(2);
+        assertThat(steps(DType.F32, 32768, 2048, 384)).hasSize(2);
         assertThat(steps(DType.F16, 32768, 312, 384)).hasSize(2);
         assertThat(steps(DType.F16, 32768, 384, 384, PASS)).hasSize(2);
     }

@@ -6,6 +6,7 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.normalisation.NormedMatMul;
+import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -16,14 +17,8 @@ import dev.tenon.cuda.port.DeviceProperties;
 
 /** Products whose rows are normed: in one launch by products of warpgroups where a model of time finds that sooner. */
 public final class GpuNormedProductLowering {
-    /**
-     * Blocks of a row by choice. On an H200 BERT-base of 32 x 128 tokens took 2.24 ms by rows of four blocks and 1.69
-     * apart, MiniLM of 256 x 128 by rows of two 2.09 and 2.19: fewer larger clusters are resident than the model has.
-     */
-    private static final int MOST_BLOCKS = 2;
-
     private static final int CAPABILITY = 90;
-    private static final int PACK = 8;
+    private static final int PACK_BYTES = 16;
 
     /** Fewer rows keep few blocks busy, and may belong to a resident launch. */
     private static final long LEAST_ROWS = 1024;
@@ -31,11 +26,10 @@ public final class GpuNormedProductLowering {
     private GpuNormedProductLowering() {}
 
     /** Whether a node of concrete types may be made in one launch, on a device that has the kernel. */
-    public static boolean claims(NormedMatMul op, Node node) {
+    public static boolean claims(NormedMatMul op, Node node, Precision precision) {
         return node.output().shape().isConcrete()
                 && node.inputs().stream().allMatch(input -> input.shape().isConcrete())
-                && misfit(op, node).isEmpty()
-                && NormPlan.holds(shape(op, node).n(), MOST_BLOCKS)
+                && misfit(op, node, precision).isEmpty()
                 && shape(op, node).m() >= LEAST_ROWS;
     }
 
@@ -48,11 +42,12 @@ public final class GpuNormedProductLowering {
     }
 
     /** Why the kernel cannot make a node, whatever the device; empty where it can. */
-    private static String misfit(NormedMatMul op, Node node) {
+    private static String misfit(NormedMatMul op, Node node, Precision precision) {
         DType dtype = node.output().dtype();
         MatMulShape shape = shape(op, node);
-        if (dtype != DType.F16 && dtype != DType.BF16) {
-            return "operands are " + dtype;
+        boolean tf32 = dtype == DType.F32 && precision == Precision.FAST;
+        if (dtype != DType.F16 && dtype != DType.BF16 && !tf32) {
+            return "operands are " + dtype + (dtype == DType.F32 ? ", not to be rounded to TF32" : "");
         }
         Epilogue epilogue = op.product().epilogue();
         if (!shape.batch().isEmpty() || shape.transposeA() || epilogue.activation() != null) {
@@ -61,9 +56,10 @@ public final class GpuNormedProductLowering {
         if (!op.product().transposeB() && !(node.input(1).constant() instanceof ConstantData.Dense)) {
             return "the right operand is [k,n] and no constant; it takes [n,k]";
         }
-        if (shape.k() == 0 || shape.k() % PACK != 0 || !NormPlan.holds(shape.n(), NormPlan.MOST_BLOCKS)) {
-            return "sums of " + shape.k() + " elements and " + shape.n()
-                    + " columns; it takes sums in eights, and at most 8 tiles of 128, 192 or 256 columns";
+        int pack = PACK_BYTES / dtype.bytes();
+        if (shape.k() == 0 || shape.k() % pack != 0 || !NormPlan.holds(dtype, shape.n())) {
+            return "sums of " + shape.k() + " elements and " + shape.n() + " columns; it takes sums in multiples of "
+                    + pack + ", and at most 8 tiles of 128, 192 or, of halves, 256 columns";
         }
         if (Math.max(shape.m(), shape.k()) > Integer.MAX_VALUE / 2) {
             return "places are counted in 32 bits";
@@ -105,12 +101,11 @@ public final class GpuNormedProductLowering {
         if (!specific) {
             return new Answer.Refused("no compiler for sm_90a");
         }
-        Epilogue epilogue = op.product().epilogue();
-        int most = form == ProductForm.RING ? NormPlan.MOST_BLOCKS : MOST_BLOCKS;
-        if (!NormPlan.holds(shape.n(), most)) {
-            return new Answer.Refused(shape.n() + " columns are more than " + most + " tiles of 128, 192 or 256");
+        if (!device.cooperativeLaunch()) {
+            return new Answer.Refused("the device has no cooperative launches");
         }
-        NormPlan plan = NormPlan.of(shape, dtype, epilogue.residual(), device, most);
+        Epilogue epilogue = op.product().epilogue();
+        NormPlan plan = NormPlan.of(shape, dtype, epilogue.residual(), device);
         if (plan == null) {
             return new Answer.Refused("a block has too little shared memory");
         }
@@ -128,7 +123,7 @@ public final class GpuNormedProductLowering {
 
     /** Why a node is made part by part; empty where one launch makes it. */
     public static String refusal(NormedMatMul op, Node node, GpuLoweringContext context) {
-        String misfit = misfit(op, node);
+        String misfit = misfit(op, node, context.precision());
         if (!misfit.isEmpty() || node.output().shape().elements() == 0) {
             return misfit;
         }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param microseconds that it takes by the model
  */
 record RingPlan(RingTile form, int steps, int blocks, double microseconds) implements WarpgroupPlan {
-    private static final int RESERVED = 4096; // what the kernel declares itself
+    private static final int RESERVED = 20 << 10; // what the kernel declares itself
     private static final long LEAST_ROWS = 128;
 
     /** Microseconds of a launch, and of a block's first operands. */

@@ -70,8 +70,12 @@ final class WarpgroupMatMul implements GpuStep {
 
     /** A dense matrix in boxes of {@code height} rows of 128 bytes; f32 is rounded to TF32. */
     static TensorMap map(DType dtype, long address, long columns, long rows, int height) {
+        return map(element(dtype), dtype, address, columns, rows, height);
+    }
+
+    static TensorMap map(TensorMap.Element element, DType dtype, long address, long columns, long rows, int height) {
         return new TensorMap(
-                element(dtype),
+                element,
                 address,
                 List.of(columns, rows),
                 List.of(dtype.bytesFor(columns)),

@@ -29,8 +29,7 @@ final class WarpgroupNorm implements GpuStep {
     private final int scale;
     private final int shift;
     private final String tier;
-    /** Made when the kernel has its code, which the device must know to say how many clusters it holds. */
-    private volatile @Nullable LaunchShape launch;
+    private final LaunchShape launch;
     /** Of the last addresses: those of a session stay as they are. */
     private volatile @Nullable Maps last;
 
@@ -57,7 +56,8 @@ final class WarpgroupNorm implements GpuStep {
                         "matmul_norm",
                         plan.variant(dtype, op.centred()),
                         plan.sharedBytes());
-        this.tier = plan.text() + ", " + dtype + (epilogue.bias() ? ", bias" : "")
+        this.launch = plan.shape();
+        this.tier = plan.text() + ", " + (dtype == DType.F32 ? "TF32" : dtype) + (epilogue.bias() ? ", bias" : "")
                 + (epilogue.residual() ? ", residual" : "") + (op.centred() ? ", layer_norm" : ", rms_norm");
     }
 
@@ -67,7 +67,7 @@ final class WarpgroupNorm implements GpuStep {
         frame.stream()
                 .launch(
                         kernel.function(),
-                        launch(),
+                        launch,
                         frame.arguments()
                                 .clear()
                                 .add(maps.left, TensorMap.ALIGNMENT)
@@ -80,39 +80,40 @@ final class WarpgroupNorm implements GpuStep {
                                 .add(shape.m())
                                 .add(shape.n())
                                 .add(plan.steps())
-                                .add(plan.cluster())
+                                .add(plan.blocks())
                                 .add(slots.residual() < 0 ? 0 : 1)
-                                .add(1.0f / plan.cluster())
-                                .add(epsilon));
-    }
-
-    /** As many clusters as run at the same time: those behind would begin when the others have ended. */
-    private LaunchShape launch() {
-        LaunchShape found = launch;
-        if (found == null) {
-            found = plan.shape(
-                    plan.cluster() == 1
-                            ? plan.clusters()
-                            : kernel.function().clustersOnDevice(plan.shape(plan.tiles())));
-            launch = found;
-        }
-        return found;
+                                .add(1.0f / plan.blocks())
+                                .add(epsilon)
+                                .add(frame.workspace())
+                                .add(frame.counters()));
     }
 
     private Maps maps(long a, long b, long residual) {
         Maps found = last;
         if (found == null || found.a != a || found.b != b || found.residual != residual) {
-            MemorySegment left = map(a, shape.k(), shape.m(), plan.leftRows());
-            MemorySegment right = map(b, shape.k(), shape.n(), WarpgroupMatMul.HALF);
-            MemorySegment added = residual == 0 ? left : map(residual, shape.n(), shape.m(), WarpgroupPlan.BOX);
+            TensorMap.Element element = WarpgroupMatMul.element(dtype);
+            TensorMap.Element exact = dtype == DType.F32 ? TensorMap.Element.F32 : element;
+            MemorySegment left = map(element, a, shape.k(), shape.m(), WarpgroupPlan.BOX);
+            MemorySegment right = map(element, b, shape.k(), shape.n(), WarpgroupMatMul.HALF);
+            MemorySegment added = residual == 0 ? left : map(exact, residual, shape.n(), shape.m(), WarpgroupPlan.BOX);
             found = new Maps(a, b, residual, left, right, added);
             last = found;
         }
         return found;
     }
 
-    private MemorySegment map(long address, long columns, long rows, int height) {
-        return device.encode(WarpgroupMatMul.map(dtype, address, columns, rows, height));
+    private MemorySegment map(TensorMap.Element element, long address, long columns, long rows, int height) {
+        return device.encode(WarpgroupMatMul.map(element, dtype, address, columns, rows, height));
+    }
+
+    @Override
+    public long workspaceBytes() {
+        return plan.workspaceBytes();
+    }
+
+    @Override
+    public long counterBytes() {
+        return plan.counterBytes();
     }
 
     @Override

@@ -118,10 +118,10 @@ __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& ri
     }
 }
 
-__device__ __forceinline__ void consume(Walk walk, T* y, int n, int steps, const Ring& ring) {
+__device__ __forceinline__ void consume(Walk walk, T* y, int n, int steps, const Ring& ring, u32 passages) {
     int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP - 1, 0);  // the same for all, which the compiler cannot know
     float sums[COLUMNS / 8][4];
-    Kept kept(0, n);
+    Kept kept(0, n, passages, (static_cast<int>(threadIdx.x) - GROUP) / 32);
     auto as_is = [](KeptPair<T> pair) { return pair; };
     Ring::Place place;
     for (; walk.there(); walk.next()) {
@@ -132,7 +132,7 @@ __device__ __forceinline__ void consume(Walk walk, T* y, int n, int steps, const
 #pragma unroll
         for (int step = 0; step < Kept::STEPS; step++) {
             ring.multiply<false>(sums, place, own);
-            kept.store_step(y, n, step, as_is);
+            kept.store_step(y, n, step, false, as_is);
             ring.pass_on(place, before);
         }
 #pragma unroll 1
@@ -155,6 +155,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) TENON_NAME(grouped_matm
     TENON_DYNAMIC_SHARED(u8, dynamic);
     __shared__ u64 barriers[2 * STAGES];
     __shared__ Table table;
+    __shared__ alignas(128) u8 passages[2 * GROUP / 32 * PASSAGE<T>];
     u8* space = reinterpret_cast<u8*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024);
     Ring ring = {shared_address(space), shared_address(barriers)};
     if (threadIdx.x == 0) {
@@ -173,7 +174,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) TENON_NAME(grouped_matm
         if (threadIdx.x == 0) fetch(left, right, walk, steps, ring);
     } else {
         take_registers<232>();
-        consume(walk, y, static_cast<int>(n), steps, ring);
+        consume(walk, y, static_cast<int>(n), steps, ring, shared_address(passages));
     }
 #endif
 }

@@ -1,21 +1,21 @@
-// y = norm(a b + bias + residual) gamma + beta over whole rows, by products of warpgroups (sm_90a): a cluster of blocks holds 128 rows, COLUMNS of
-// their columns each, and goes over its tiles of rows. LayerNorm where CENTRED, else RmsNorm.
+// y = norm(a b + bias + residual) gamma + beta over whole rows, by products of warpgroups (sm_90a): a row of blocks holds 128 rows, COLUMNS of their
+// columns each, and goes over its tiles of rows. LayerNorm where CENTRED, else RmsNorm.
 //
-// The copy engine fetches parts of 64 elements of k through a ring, and behind them the residual's tile, asked by one thread of the first warpgroup, which
-// runs ahead into the next tile. The two others make 64 rows each. When a tile's sums are made, each block sends the mean and the squared deviations of
-// its part of each row to all blocks of the cluster, and keeps its sums as differences from that mean, rounded, in half the registers. All
-// blocks merge what they were sent in the same order (Chan, Golub, LeVeque 1979). That, the scaling and the stores happen while the tensor cores
-// make the next tile, 64 columns a step.
+// The copy engine fetches parts of 128 bytes of k through a ring, asked by one thread of the first warpgroup, which runs ahead into the next tile. The
+// two others make 64 rows each. A tile's sums with their bias are kept, halves rounded in half the registers; all else happens while the tensor
+// cores make the next tile. Its first steps add the residual, whose tile comes through the same ring, and find the mean and the squared
+// deviations of this block's part of each row. Two warps of the first warpgroup hand them to the other blocks of the row through L2, and
+// merge what those hand over (Chan, Golub, LeVeque 1979). The tile's last steps scale and store.
 //
-// a [m,k], residual and y [m,n], b [n,k], rows on 16-byte boundaries; bias, gamma and beta [n] may be null. n is `blocks`
-// COLUMNS. Sums and statistics in f32, and two roundings, of what is kept and of results. y overlaps nothing that is read.
+// a [m,k], residual and y [m,n], b [n,k], rows on 16-byte boundaries; bias, gamma and beta [n] may be null. n is `blocks` COLUMNS. Sums and
+// statistics in f32; halves are rounded three times, before the residual is added, behind it, and as results. y overlaps nothing that is read.
 //
-// Launch: 384 threads; any number of clusters of `blocks` blocks along x, at most 8; steps: parts of 64 elements that cover k, at least COLUMNS / 64 + 1.
-// Dynamic shared memory: 1024 bytes and STAGES (128 + COLUMNS) 128. left: boxes of 128 rows of a, or of 128 / blocks
-// where that is whole, 64 elements each. right: boxes of 64 elements of 64
-// rows of b. added: boxes of 128 rows of the residual, 64 elements each; any map where has_residual is 0.
-// Variants: TENON_T one of f16, bf16; TENON_CENTRED; TENON_COLUMNS 128, 192 or 256. Compiled for sm_90a alone.
-#include "pack.cuh"
+// Launch: cooperative, 384 threads; any number of rows of `blocks` blocks along x; steps: parts of 128 bytes that cover k, at least LEAST_STEPS.
+// Dynamic shared memory: 1024 bytes and STAGES (128 + COLUMNS) 128. left: boxes of 128 rows of a, 128 bytes each. right: boxes of 128 bytes of 64 rows
+// of b. added: boxes of 128 rows of the residual, 128 bytes each, not rounded; any map where has_residual is 0. states: for each row of
+// blocks 2 · 128 · blocks pairs of floats. counters: four words for each row of blocks, 0 before and after.
+// Variants: TENON_T one of f16, bf16, float (TF32, at most 192 columns); TENON_CENTRED; TENON_COLUMNS 128, 192 or 256. Compiled for sm_90a alone.
+#include "kept_tile.cuh"
 #include "product_ring.cuh"
 
 typedef TENON_T T;
@@ -25,14 +25,18 @@ constexpr int STAGES = COLUMNS == 256 ? 4 : COLUMNS == 192 ? 5 : 6;
 constexpr int ROWS = 128;
 constexpr int GROUP = 128;  // threads of a warpgroup
 constexpr int THREADS = 3 * GROUP;
-constexpr int UNIT = 64;  // columns stored a step, and those of a box
-constexpr int UNITS = COLUMNS / UNIT;
-constexpr int BOX = ROWS * UNIT * 2;      // of the residual
-constexpr int PARTS = (UNITS + 1) / 2;    // places in the ring that take the residual's tile, two boxes each
-constexpr int MOST_BLOCKS = 8;            // of a cluster
+constexpr int WIDE = 128 / sizeof(T);  // columns of a box of the residual
+constexpr int BOXES = COLUMNS / WIDE;
+constexpr int BOX = ROWS * 128;
+constexpr int PARTS = (BOXES + 1) / 2;  // places in the ring that take the residual's tile, two boxes each
+constexpr int UNITS = COLUMNS / 32;     // of columns that are stored together
+constexpr int UNITS_A_STEP = sizeof(T) == 4 ? 1 : 2;
+constexpr int STORES = UNITS / UNITS_A_STEP;  // steps that store
+constexpr int LEAST_STEPS = 1 + PARTS + STORES;
+constexpr bool TURNS = sizeof(T) == 4;  // halves gain nothing
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
-using Ring = ProductRing<T, COLUMNS, STAGES, true, ROWS, true>;
+using Ring = ProductRing<T, COLUMNS, STAGES, true>;
 
 struct Problem {
     T* y;
@@ -43,54 +47,129 @@ struct Problem {
     bool has_residual;
     float share;  // 1 / blocks
     float epsilon;
+    uint2* states;
+    u32* counters;
 
-    __device__ __forceinline__ int column0() const { return static_cast<int>(blockIdx.x) % blocks * COLUMNS; }
+    __device__ __forceinline__ int part() const { return static_cast<int>(blockIdx.x) % blocks; }
+    __device__ __forceinline__ int team() const { return static_cast<int>(blockIdx.x) / blocks; }
+    __device__ __forceinline__ int column0() const { return part() * COLUMNS; }
 };
 
-// The tiles of rows of this block's cluster, one after the other.
+// The tiles of rows of this block's row of blocks, one after the other.
 struct Walk {
     int row0;
     int step;
     int m;
 
     __device__ __forceinline__ explicit Walk(const Problem& problem)
-        : row0(static_cast<int>(blockIdx.x) / problem.blocks * ROWS), step(static_cast<int>(gridDim.x) / problem.blocks * ROWS), m(problem.m) {}
+        : row0(problem.team() * ROWS), step(static_cast<int>(gridDim.x) / problem.blocks * ROWS), m(problem.m) {}
 
     __device__ __forceinline__ bool there() const { return row0 < m; }
     __device__ __forceinline__ void next() { row0 += step; }
     __device__ __forceinline__ int before() const { return row0 - step; }
 };
 
-// Of the block's columns.
-struct Columns {
+struct Shared {
     float bias[COLUMNS];
     float gamma[COLUMNS];
     float beta[COLUMNS];
+    float2 own[ROWS];     // of this block's parts of rows: the mean, and the sum of squared differences from it; where not CENTRED 0, and of squares
+    float2 merged[ROWS];  // of whole rows: what makes results of what is kept, a factor and what is added then
+    alignas(128) u8 passages[2 * GROUP / 32][PASSAGE<T>];
 };
 
-// Of parts of rows, of tiles by turns: the mean, and the sum of squared differences from it; where rows are not centred, the sum of squares.
-struct States {
-    float2 of[2][MOST_BLOCKS][ROWS];
+// Barriers of the two warpgroups: states are in `own`, and in `merged`.
+struct Told {
+    u32 ready;
+    u32 done;
 };
 
+__device__ __forceinline__ void fetch_residual(
+    const TensorMap& added, const Problem& problem, const Ring& ring, int part, int row0, Ring::Place& place) {
+    int boxes = BOXES - 2 * part < 2 ? BOXES - 2 * part : 2;
+    u32 barrier = ring.full(place.stage);
+    ring.await_free(place);
+    expect_bytes(barrier, boxes * BOX);
+    for (int box = 0; box < boxes; box++) {
+        copy_box(ring.ring + place.stage * Ring::STAGE + box * BOX, added, problem.column0() + (2 * part + box) * WIDE, row0, barrier);
+    }
+    place.next();
+}
+
+// The residual's parts come behind the first steps of the next tile.
 __device__ __forceinline__ void fetch(const TensorMap& left, const TensorMap& right, const TensorMap& added, const Problem& problem, const Ring& ring) {
     Ring::Place place;
-    int column0 = problem.column0();
-    for (Walk walk(problem); walk.there(); walk.next()) {
-        for (int step = 0; step < problem.steps; step++) ring.fetch<UNIT>(left, right, step, walk.row0, column0, place);
-        if (!problem.has_residual) continue;
-#pragma unroll
-        for (int part = 0; part < PARTS; part++) {
-            constexpr int LAST = UNITS - 2 * (PARTS - 1);
-            int boxes = part == PARTS - 1 ? LAST : 2;
-            ring.await_free(place);
-            expect_bytes(ring.full(place.stage), boxes * BOX);
-            for (int box = 0; box < boxes; box++) {
-                copy_box(ring.ring + place.stage * Ring::STAGE + box * BOX, added, column0 + (2 * part + box) * UNIT, walk.row0, ring.full(place.stage));
-            }
-            place.next();
+    bool first = true;
+    Walk walk(problem);
+    for (; walk.there(); walk.next()) {
+        for (int step = 0; step < problem.steps; step++) {
+            ring.fetch<64>(left, right, step, walk.row0, problem.column0(), place);
+            if (problem.has_residual && !first && step >= 1 && step <= PARTS) fetch_residual(added, problem, ring, step - 1, walk.before(), place);
         }
+        first = false;
     }
+    for (int part = 0; problem.has_residual && !first && part < PARTS; part++) fetch_residual(added, problem, ring, part, walk.before(), place);
+}
+
+// Of rows of a lane, merged from the states of their parts: those after the first as differences from its mean, in the order of parts.
+struct Merged {
+    float base = 0.0f;
+    float apart = 0.0f;    // sum of differences
+    float squares = 0.0f;  // of differences
+    float within = 0.0f;   // sum of the parts' own squares
+
+    __device__ __forceinline__ void add(int part, float mean, float own_squares) {
+        if (part == 0) base = mean;
+        float difference = mean - base;
+        apart += difference;
+        squares += difference * difference;
+        within += own_squares;
+    }
+
+    __device__ __forceinline__ float2 scale(const Problem& problem) const {
+        float all = within + COLUMNS * (squares - apart * apart * problem.share);
+        float factor = rsqrtf(all * (problem.share / COLUMNS) + problem.epsilon);
+        return {factor, -(base + apart * problem.share) * factor};
+    }
+};
+
+// By a warp for a warpgroup's rows: hands the states of this block's parts to the other blocks, and merges. States lie in two places by turns: a
+// block that hands over the next but one has merged the next, whose parts come from blocks that are done with this.
+__device__ __forceinline__ void exchange(const Problem& problem, Shared& shared, const Told& told, int own) {
+    int lane = static_cast<int>(threadIdx.x) % 32;
+    int row = own * 64 + lane;  // and 32 after it
+    u32* counter = problem.counters + 4 * problem.team() + 2 * own;
+    u32 count = 0;
+    for (Walk walk(problem); walk.there(); walk.next(), count++) {
+        uint2* states = problem.states + (problem.team() * 2 + count % 2) * problem.blocks * ROWS + row;
+        await_phase(told.ready, count % 2);
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            float2 state = shared.own[row + 32 * i];
+            store_handed(states + problem.part() * ROWS + 32 * i, uint2{__float_as_uint(state.x), __float_as_uint(state.y)});
+        }
+        __syncwarp();
+        if (lane == 0) {
+            announce(counter);
+            wait_until(counter, problem.blocks * (count + 1));
+        }
+        __syncwarp();
+        Merged merged[2];
+#pragma unroll 4
+        for (int part = 0; part < problem.blocks; part++) {
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                uint2 words = load_handed(states + part * ROWS + 32 * i);
+                merged[i].add(part, __uint_as_float(words.x), __uint_as_float(words.y));
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < 2; i++) shared.merged[row + 32 * i] = merged[i].scale(problem);
+        __syncwarp();
+        if (lane == 0) arrive(told.done);
+    }
+    // the last to go leaves zeros
+    if (lane == 0 && count > 0 && atomicAdd(counter + 1, 1u) == static_cast<u32>(problem.blocks) - 1) counter[0] = 0, counter[1] = 0;
 }
 
 __device__ __forceinline__ float over_quad(float v) {
@@ -98,218 +177,221 @@ __device__ __forceinline__ float over_quad(float v) {
     return v + __shfl_xor_sync(0xffffffffu, v, 2);
 }
 
-// Adds the residual to a warpgroup's sums; `row`: this lane's first, the other is 8 after it.
-__device__ __forceinline__ void add_residual(float (&sums)[COLUMNS / 8][4], const Ring& ring, Ring::Place& place, int own, int row) {
-    int lane = static_cast<int>(threadIdx.x) % 32;
-    Ring::Place first = place;
-#pragma unroll
-    for (int part = 0; part < PARTS; part++) {
-        await_phase(ring.full(place.stage), place.parity);
-        u32 from = ring.ring + place.stage * Ring::STAGE + row * 128 + lane % 4 * 4;
-#pragma unroll
-        for (int j = 0; j < 16; j++) {
-            if (part * 16 + j == COLUMNS / 8) break;
-#pragma unroll
-            for (int i = 0; i < 2; i++) {
-                // chunks of 16 bytes are swapped by the row's number in its 8 lines
-                u32 word = load_shared(from + j / 8 * BOX + i * 8 * 128 + (j % 8 ^ lane / 4) * 16);
-                const T* both = reinterpret_cast<const T*>(&word);
-                sums[part * 16 + j][2 * i] += to_compute(both[0]);
-                sums[part * 16 + j][2 * i + 1] += to_compute(both[1]);
-            }
-        }
-        place.next();
-    }
-    meet_at(2 + own, GROUP);  // all have read
-#pragma unroll
-    for (int part = 0; part < PARTS; part++) {
-        ring.release(first.stage);
-        first.next();
-    }
+template <typename H>
+__device__ __forceinline__ KeptPair<H> load_kept(u32 shared, H) {
+    return {load_shared(shared)};
 }
 
-// The state of this block's part of each of this lane's two rows. Sums become differences from the mean, rounded: two columns a word.
-__device__ __forceinline__ void keep(u32 (&kept)[COLUMNS / 8][2], float2 (&states)[2], const float (&sums)[COLUMNS / 8][4]) {
-    float total[2][2] = {}, squares[2][2] = {};
-    if (CENTRED) {
-#pragma unroll
-        for (int j = 0; j < COLUMNS / 8; j++) {
-#pragma unroll
-            for (int e = 0; e < 4; e++) total[e / 2][e % 2] += sums[j][e];
-        }
-    }
-#pragma unroll
-    for (int i = 0; i < 2; i++) states[i].x = CENTRED ? over_quad(total[i][0] + total[i][1]) * (1.0f / COLUMNS) : 0.0f;
-#pragma unroll
-    for (int j = 0; j < COLUMNS / 8; j++) {
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            float low = sums[j][2 * i] - states[i].x, high = sums[j][2 * i + 1] - states[i].x;
-            squares[i][0] += low * low;
-            squares[i][1] += high * high;
-            kept[j][i] = to_pair(low, high, T());
-        }
-    }
-#pragma unroll
-    for (int i = 0; i < 2; i++) states[i].y = over_quad(squares[i][0] + squares[i][1]);
-}
+__device__ __forceinline__ KeptPair<float> load_kept(u32 shared, float) { return {load_shared_2(shared)}; }
 
-// Sends the states of this lane's rows to all blocks of the cluster, a quarter of them from each lane of the quad.
-__device__ __forceinline__ void send(const float2 (&own)[2], const States& states, u32 barrier, const Problem& problem, int turn, int row) {
-    __syncwarp();  // of a quad as many lanes arrive as there are blocks, and they speak for all: these have read the states of two tiles before
-    const float2* place = &states.of[turn][static_cast<int>(blockIdx.x) % problem.blocks][row];
-    for (int block = static_cast<int>(threadIdx.x) % 4; block < problem.blocks; block += 4) {
-#pragma unroll
-        for (int i = 0; i < 2; i++) send_in_cluster(shared_address(place + 8 * i), barrier, block, own[i].x, own[i].y);
-    }
-}
+__device__ __forceinline__ u32 sum_of(u32 a, u32 b, f16) { return fma_f16x2(a, 0x3c003c00u, b); }
+__device__ __forceinline__ u32 sum_of(u32 a, u32 b, bf16) { return add_bf16x2(a, b); }
+__device__ __forceinline__ float2 sum_of(float2 a, float2 b, float) { return {a.x + b.x, a.y + b.y}; }
 
-// What makes results of what is kept of a row: kept factor + offset. Before states are merged the offset is the mean of this block's part.
-struct Scale {
-    float factor;
-    float offset;
+// Of a lane's part of a row, as differences from one of its numbers: where rows are not centred, from 0. So sums of squares lose no more than
+// the number of columns is.
+struct Moments {
+    float base = 0.0f;
+    float sums[2] = {};
+    float squares[2] = {};
+
+    __device__ __forceinline__ void add(float2 two, bool first) {
+        if (CENTRED && first) base = __shfl_sync(0xffffffffu, two.x, static_cast<int>(threadIdx.x) % 32 & 28);
+        float low = two.x - base, high = two.y - base;
+        if (CENTRED) sums[0] += low, sums[1] += high;
+        squares[0] += low * low;
+        squares[1] += high * high;
+    }
+
+    // Of the quad: mean and sum of squared differences from it.
+    __device__ __forceinline__ float2 state() const {
+        float sum = CENTRED ? over_quad(sums[0] + sums[1]) : 0.0f;
+        float all = over_quad(squares[0] + squares[1]) - sum * sum * (1.0f / COLUMNS);
+        return {base + sum * (1.0f / COLUMNS), all < 0.0f ? 0.0f : all};
+    }
 };
 
-__device__ __forceinline__ Scale merged(const float2 (&states)[MOST_BLOCKS][ROWS], int row, float mean_here, const Problem& problem) {
-    float mean = 0.0f, squares = 0.0f;
-#pragma unroll 1
-    for (int block = 0; CENTRED && block < problem.blocks; block++) mean += states[block][row].x;
-    mean *= problem.share;
-#pragma unroll 1
-    for (int block = 0; block < problem.blocks; block++) {
-        float2 state = states[block][row];
-        float apart = CENTRED ? state.x - mean : 0.0f;
-        squares += state.y + apart * apart * COLUMNS;
-    }
-    float factor = rsqrtf(squares * (problem.share / COLUMNS) + problem.epsilon);
-    return {factor, (mean_here - mean) * factor};
-}
+// What is kept of a lane's two rows of a tile.
+struct Kept {
+    KeptPair<T> pairs[COLUMNS / 8][2] = {};
+    int row;  // the first within the tile, the other is 8 after it
+    Passage<T> passage;
 
-__device__ __forceinline__ u32 finished(u32 word, Scale scale, float gamma0, float gamma1, float beta0, float beta1) {
-    const T* both = reinterpret_cast<const T*>(&word);
-    float low = to_compute(both[0]) * scale.factor + scale.offset, high = to_compute(both[1]) * scale.factor + scale.offset;
-    return to_pair(low * gamma0 + beta0, high * gamma1 + beta1, T());
-}
-
-// Finishes and stores 64 columns of a warp's 16 rows; `row` is this lane's first, the other is 8 after it. The branch is the same for all lanes, and more than a short cut:
-// without it the compiler spreads this over the products before it, which then wait for it.
-__device__ __forceinline__ void store(const Problem& problem, const Columns& columns, const u32 (&kept)[COLUMNS / 8][2], const Scale (&scales)[2],
-                                      int unit, u32 count, int row) {
-    if (count == 0) return;
+    __device__ __forceinline__ void keep(const float (&sums)[COLUMNS / 8][4], const float* bias) {
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-        int column = unit * UNIT + half * 32 + static_cast<int>(threadIdx.x) % 4 * 8;
+        for (int j = 0; j < COLUMNS / 8; j++) {
+            float2 two = *reinterpret_cast<const float2*>(bias + j * 8 + static_cast<int>(threadIdx.x) % 4 * 2);
 #pragma unroll
-        for (int i = 0; i < 2; i++) {
-            u32 words[4];
-#pragma unroll
-            for (int j = 0; j < 4; j++) words[j] = kept[unit * 8 + half * 4 + j][i];
-            transpose_4(words);
-#pragma unroll
-            for (int j = 0; j < 4; j += 2) {
-                float4 gamma = *reinterpret_cast<const float4*>(columns.gamma + column + 2 * j);
-                float4 beta = *reinterpret_cast<const float4*>(columns.beta + column + 2 * j);
-                words[j] = finished(words[j], scales[i], gamma.x, gamma.y, beta.x, beta.y);
-                words[j + 1] = finished(words[j + 1], scales[i], gamma.z, gamma.w, beta.z, beta.w);
-            }
-            int r = row + 8 * i;
-            if (r < problem.m) store_16(problem.y + static_cast<i64>(r) * problem.n + problem.column0() + column, words);
+            for (int i = 0; i < 2; i++) pairs[j][i].keep(float2{sums[j][2 * i] + two.x, sums[j][2 * i + 1] + two.y});
         }
     }
-}
 
-__device__ __forceinline__ void consume(const Problem& problem, const Ring& ring, const Columns& columns, const States& states, u32 sent) {
-    int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP - 1, 0);  // the same for all, which the compiler cannot know
-    int row = own * 64 + static_cast<int>(threadIdx.x) % GROUP / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
+    // Takes in the columns of two boxes of the residual, which is added where it lies at `shared`. Chunks of 16 bytes are swapped by the row's number
+    // in its 8 lines.
+    template <bool RESIDUAL>
+    __device__ __forceinline__ void take(Moments (&moments)[2], u32 shared, int part) {
+        int lane = static_cast<int>(threadIdx.x) % 32;
+        u32 inner = sizeof(T) == 2 ? lane % 4 * 4 : lane % 2 * 8;
+#pragma unroll
+        for (int j = 0; j < 2 * WIDE / 8; j++) {
+            int at = part * 2 * WIDE / 8 + j;
+            if (at >= COLUMNS / 8) break;
+            int inside = j * 8 % WIDE;
+            int chunk = (sizeof(T) == 2 ? inside / 8 : inside / 4 + lane % 4 / 2) ^ lane / 4;
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                KeptPair<T>& pair = pairs[at][i];
+                u32 from = shared + j * 8 / WIDE * BOX + (row + i * 8) * 128 + chunk * 16 + inner;
+                if (RESIDUAL) pair.both = sum_of(pair.both, load_kept(from, T()).both, T());
+                moments[i].add(pair.get(), at == 0);
+            }
+        }
+    }
+
+    __device__ __forceinline__ void tell(const Moments (&moments)[2], Shared& shared, const Told& told) const {
+        float2 of[2] = {moments[0].state(), moments[1].state()};
+        int lane = static_cast<int>(threadIdx.x) % 32;
+        if (lane % 4 < 2) shared.own[row + 8 * (lane % 4)] = lane % 4 == 0 ? of[0] : of[1];
+        __syncwarp();
+        if (lane == 0) arrive(told.ready);
+    }
+
+    // Finishes and stores 32 columns of a warp's 16 rows.
+    __device__ __forceinline__ void store(const Problem& problem, const Shared& shared, const float2 (&scales)[2], int row0, int unit) const {
+        int column = unit * 32 + static_cast<int>(threadIdx.x) % 4 * 2;
+        KeptPair<T> results[2][4];
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            float2 gamma = *reinterpret_cast<const float2*>(shared.gamma + column + j * 8);
+            float2 beta = *reinterpret_cast<const float2*>(shared.beta + column + j * 8);
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                float2 two = pairs[unit * 4 + j][i].get();
+                float low = two.x * scales[i].x + scales[i].y, high = two.y * scales[i].x + scales[i].y;
+                results[i][j].keep(float2{low * gamma.x + beta.x, high * gamma.y + beta.y});
+            }
+        }
+        passage.enter();
+        passage.put(0, results[0]);
+        passage.put(1, results[1]);
+        passage.leave(problem.y, row0 + row - static_cast<int>(threadIdx.x) % 32 / 4, problem.m, problem.n, problem.column0() + unit * 32);
+    }
+};
+
+__device__ __forceinline__ void consume(const Problem& problem, const Ring& ring, Shared& shared, const Told& told, int own) {
     float sums[COLUMNS / 8][4];
-    u32 kept[COLUMNS / 8][2] = {};
-    Scale scales[2] = {};
+    Kept kept;
+    kept.row = own * 64 + static_cast<int>(threadIdx.x) % GROUP / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
+    kept.passage = {shared_address(shared.passages[static_cast<int>(threadIdx.x) / 32 - GROUP / 32])};
+    float2 scales[2] = {};
     u32 count = 0;  // tiles that have been kept
     Ring::Place place;
-    auto merge = [&] {
-        if (count == 0) return;
-        int turn = (count - 1) % 2;
-        await_phase_in_cluster(sent + 8 * turn, (count - 1) / 2 % 2);
-#pragma unroll
-        for (int i = 0; i < 2; i++) scales[i] = merged(states.of[turn], row + 8 * i, scales[i].offset, problem);
+    Moments moments[2];
+    auto take = [&](int part) {
+        if (part == 0) moments[0] = Moments(), moments[1] = Moments();
+        if (problem.has_residual) {
+            await_phase(ring.full(place.stage), place.parity);
+            kept.take<true>(moments, ring.ring + place.stage * Ring::STAGE, part);
+            meet_at(2 + own, GROUP);  // all have read
+            ring.release(place.stage);
+            place.next();
+        } else {
+            kept.take<false>(moments, 0, part);
+        }
+        if (part == PARTS - 1) kept.tell(moments, shared, told);
     };
+    auto merge = [&] {
+        await_phase(told.done, (count - 1) % 2);
+#pragma unroll
+        for (int i = 0; i < 2; i++) scales[i] = shared.merged[kept.row + 8 * i];
+    };
+    if (TURNS) ring.start_turns(own);
     Walk walk(problem);
     for (; walk.there(); walk.next()) {
-        ring.multiply<true>(sums, place, own);
+        ring.multiply<true, TURNS>(sums, place, own);
         u32 before = place.stage;
         place.next();
-        merge();
 #pragma unroll
-        for (int unit = 0; unit < UNITS; unit++) {
-            ring.multiply<false>(sums, place, own);
-            store(problem, columns, kept, scales, unit, count, walk.before() + row);
-            ring.pass_on(place, before);
+        for (int part = 0; part < PARTS; part++) {
+            ring.multiply<false, TURNS>(sums, place, own);
+            u32 now = place.stage;
+            place.next();
+            if (count > 0) take(part);
+            await_products<1>();
+            ring.release(before);
+            before = now;
         }
 #pragma unroll 1
-        for (int step = UNITS + 1; step < problem.steps; step++) {
-            ring.multiply<false>(sums, place, own);
+        for (int step = LEAST_STEPS; step < problem.steps; step++) {
+            ring.multiply<false, TURNS>(sums, place, own);
+            ring.pass_on(place, before);
+        }
+#pragma unroll
+        for (int step = 0; step < STORES; step++) {
+            ring.multiply<false, TURNS>(sums, place, own);
+            // the branch also keeps the compiler from spreading this over the products before it, which would then wait for it
+            if (count > 0) {
+                if (step == 0) merge();
+#pragma unroll
+                for (int unit = 0; unit < UNITS_A_STEP; unit++) kept.store(problem, shared, scales, walk.before(), step * UNITS_A_STEP + unit);
+            }
             ring.pass_on(place, before);
         }
         ring.finish(before);
-        if (problem.has_residual) add_residual(sums, ring, place, own, row);
-#pragma unroll
-        for (int j = 0; j < COLUMNS / 8; j++) {
-            float2 two = *reinterpret_cast<const float2*>(columns.bias + j * 8 + static_cast<int>(threadIdx.x) % 4 * 2);
-#pragma unroll
-            for (int e = 0; e < 4; e++) sums[j][e] += e % 2 ? two.y : two.x;
-        }
-        float2 parts[2];
-        keep(kept, parts, sums);
-        int turn = count % 2;
-        send(parts, states, sent + 8 * turn, problem, turn, row);
-#pragma unroll
-        for (int i = 0; i < 2; i++) scales[i].offset = parts[i].x;
+        kept.keep(sums, shared.bias);
         count++;
     }
+    if (TURNS) ring.end_turns(own);
+    if (count == 0) return;
+#pragma unroll
+    for (int part = 0; part < PARTS; part++) take(part);
     merge();
 #pragma unroll
-    for (int unit = 0; unit < UNITS; unit++) store(problem, columns, kept, scales, unit, count, walk.before() + row);
+    for (int unit = 0; unit < UNITS; unit++) kept.store(problem, shared, scales, walk.before(), unit);
 }
 #endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     TENON_NAME(matmul_norm)(TensorMap const __grid_constant__ left, TensorMap const __grid_constant__ right, TensorMap const __grid_constant__ added,
                             const T* bias, const T* gamma, const T* beta, T* y, i64 m, i64 n, i32 steps, i32 blocks, i32 has_residual, float share,
-                            float epsilon) {
+                            float epsilon, uint2* states, u32* counters) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
     TENON_DYNAMIC_SHARED(u8, dynamic);
-    __shared__ u64 barriers[2 * STAGES + 2];
-    __shared__ alignas(16) Columns columns;
-    __shared__ alignas(16) States states;
+    __shared__ u64 barriers[2 * STAGES + 4];
+    __shared__ alignas(16) Shared shared;
     u8* space = reinterpret_cast<u8*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024);
-    bool parts = blocks > 1 && ROWS % blocks == 0;  // of a, fetched by each block
-    Ring ring = {shared_address(space), shared_address(barriers), parts ? blocks : 1, static_cast<int>(blockIdx.x) % blocks};
-    u32 sent = shared_address(barriers + 2 * STAGES);
-    Problem problem = {y, static_cast<int>(m), static_cast<int>(n), steps, blocks, has_residual != 0, share, epsilon};
+    Ring ring = {shared_address(space), shared_address(barriers)};
+    int group = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP, 0);  // the same for all, which the compiler cannot know
+    int warp = static_cast<int>(threadIdx.x) / 32;
+    int own = group == 0 ? warp - 1 : group - 1;  // the warpgroup that multiplies, or whose rows the warp merges
+    Told told = {shared_address(barriers + 2 * STAGES + own), shared_address(barriers + 2 * STAGES + 2 + own)};
+    Problem problem = {y, static_cast<int>(m), static_cast<int>(n), steps, blocks, has_residual != 0, share, epsilon, states, counters};
     if (threadIdx.x == 0) {
         ring.start();
-        for (int turn = 0; turn < 2; turn++) start_barrier(sent + 8 * turn, blocks * ROWS);
+        for (int i = 0; i < 2; i++) {
+            start_barrier(shared_address(barriers + 2 * STAGES + i), GROUP / 32);
+            start_barrier(shared_address(barriers + 2 * STAGES + 2 + i), 1);
+        }
         show_to_tensor_cores();
     }
     release_successor();
-    meet_cluster();  // barriers are there
     await_predecessor();
-    if (threadIdx.x < GROUP) {
+    __syncthreads();
+    if (group == 0) {
         give_registers<40>();
         if (threadIdx.x == 0) fetch(left, right, added, problem, ring);
-        __syncwarp();
+        if (warp == 1 || warp == 2) exchange(problem, shared, told, own);
     } else {
         take_registers<232>();
         for (int c = static_cast<int>(threadIdx.x) - GROUP; c < COLUMNS; c += 2 * GROUP) {
             int column = problem.column0() + c;
-            columns.bias[c] = bias ? to_compute(bias[column]) : 0.0f;
-            columns.gamma[c] = gamma ? to_compute(gamma[column]) : 1.0f;
-            columns.beta[c] = beta ? to_compute(beta[column]) : 0.0f;
+            shared.bias[c] = bias ? to_compute(bias[column]) : 0.0f;
+            shared.gamma[c] = gamma ? to_compute(gamma[column]) : 1.0f;
+            shared.beta[c] = beta ? to_compute(beta[column]) : 0.0f;
         }
         meet_at(1, 2 * GROUP);
-        consume(problem, ring, columns, states, sent);
+        consume(problem, ring, shared, told, own);
     }
-    meet_cluster();  // no block ends while one still sends to it
 #endif
 }
 TENON_ENTRY(matmul_norm)

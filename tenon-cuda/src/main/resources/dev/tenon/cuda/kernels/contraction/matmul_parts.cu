@@ -101,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         await_products<0>();
         if (parts == 1) {
             meet_at(1, CONSUMERS);
-            KeptTile<T, COLUMNS> kept(static_cast<int>(m), static_cast<int>(n));
+            KeptTile<T, COLUMNS> kept(static_cast<int>(m), static_cast<int>(n), shared_address(shared), static_cast<int>(threadIdx.x) / 32);
             kept.keep(row0, column0, [&](int j, int i) {
                 float2 add = *reinterpret_cast<const float2*>(biases + j * 8 + static_cast<int>(threadIdx.x) % 4 * 2);
                 float2 more = added[j][i].get();

@@ -1,7 +1,7 @@
 // y = fn(a b + bias) by products of warpgroups (sm_90a): blocks stay and go over tiles of 128 rows and COLUMNS columns, whose parts of 128 bytes
 // of k pass through a ring. The copy engine fetches, asked by one thread of the first warpgroup, which runs ahead into the next tile. The two others
 // make 64 rows each. A tile's sums with their bias are kept, halves rounded in half the registers; the function is applied and results are stored while
-// the tensor cores make the next tile, 32 columns a step, or 64 of the widest. Behind 768 elements of k and gelu that takes 7 us a tile, one after the other 12.
+// the tensor cores make the next tile, 32 columns a step, or 64 of the widest where steps are few. Behind 768 elements of k and gelu that takes 7 us a tile, one after the other 12.
 //
 // a [m,k], y [m,n], rows on 16-byte boundaries; b [n,k] (ALONG_B) or [k,n], likewise; bias [n] may be null. fn takes p0 and p1. Sums in f32; halves
 // with a function are rounded twice, before it and behind it.
@@ -78,41 +78,53 @@ __device__ __forceinline__ KeptPair<T> finished(KeptPair<T> kept, const Problem&
     return kept;
 }
 
-__device__ __forceinline__ void consume(const Problem& problem, const Ring& ring, float (&biases)[2][COLUMNS]) {
+__device__ __forceinline__ void consume(const Problem& problem, const Ring& ring, float (&biases)[2][2][COLUMNS], u32 passages) {
     int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP - 1, 0);  // the same for all, which the compiler cannot know
-    int thread = static_cast<int>(threadIdx.x) - GROUP;
+    int thread = static_cast<int>(threadIdx.x) % GROUP;
     float sums[COLUMNS / 8][4];
-    Kept kept(problem.m, problem.n);
+    Kept kept(problem.m, problem.n, passages, static_cast<int>(threadIdx.x) / 32 - GROUP / 32);
+    bool spread = Kept::UNITS_A_STEP > 1 && problem.steps > Kept::UNITS;
+    int stores = spread ? Kept::UNITS : Kept::STEPS;
     auto finish = [&](KeptPair<T> pair) { return finished(pair, problem); };
     Ring::Place place;
     int turn = 0;
+    ring.start_turns(own);
     for (Walk walk(problem); walk.there(); walk.next()) {
-        ring.multiply<true>(sums, place, own);
+        ring.multiply<true, true>(sums, place, own);
         u32 before = place.stage;
         place.next();
-        bool biased = problem.bias && thread < COLUMNS && walk.column0 + thread < problem.n;
-        float bias = biased ? to_compute(problem.bias[walk.column0 + thread]) : 0.0f;  // takes long, and is used when the tile is made
+        float bias[(COLUMNS + GROUP - 1) / GROUP];  // takes long, and is used when the tile is made
 #pragma unroll
-        for (int step = 0; step < Kept::STEPS; step++) {
-            ring.multiply<false>(sums, place, own);
-            kept.store_step(problem.y, problem.n, step, finish);
+        for (int i = 0, at = thread; i * GROUP < COLUMNS; i++, at += GROUP) {
+            bool biased = problem.bias && at < COLUMNS && walk.column0 + at < problem.n;
+            bias[i] = biased ? to_compute(problem.bias[walk.column0 + at]) : 0.0f;
+        }
+#pragma unroll
+        for (int step = 0; step < Kept::UNITS; step++) {
+            if (step >= Kept::STEPS && !spread) break;
+            ring.multiply<false, true>(sums, place, own);
+            kept.store_step(problem.y, problem.n, step, spread, finish);
             ring.pass_on(place, before);
         }
-        if (thread < COLUMNS) biases[turn][thread] = bias;
-        meet_at(1, 2 * GROUP);  // both are behind the use of the biases before these
+#pragma unroll
+        for (int i = 0, at = thread; i * GROUP < COLUMNS; i++, at += GROUP) {
+            if (at < COLUMNS) biases[own][turn][at] = bias[i];
+        }
+        meet_at(1 + own, GROUP);  // all are behind the use of the biases before these
 #pragma unroll 1
-        for (int step = Kept::STEPS + 1; step < problem.steps; step++) {
-            ring.multiply<false>(sums, place, own);
+        for (int step = stores + 1; step < problem.steps; step++) {
+            ring.multiply<false, true>(sums, place, own);
             ring.pass_on(place, before);
         }
         ring.finish(before);
-        const float* add = biases[turn] + threadIdx.x % 4 * 2;
+        const float* add = biases[own][turn] + threadIdx.x % 4 * 2;
         kept.keep(walk.row0 + own * 64, walk.column0, [&](int j, int i) {
             float2 two = *reinterpret_cast<const float2*>(add + j * 8);
             return float2{sums[j][2 * i] + two.x, sums[j][2 * i + 1] + two.y};
         });
         turn ^= 1;
     }
+    ring.end_turns(own);
     kept.store_all(problem.y, problem.n, finish);
 }
 #endif
@@ -123,7 +135,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #if __CUDA_ARCH_FEAT_SM90_ALL
     TENON_DYNAMIC_SHARED(u8, dynamic);
     __shared__ u64 barriers[2 * STAGES];
-    __shared__ alignas(8) float biases[2][COLUMNS];
+    __shared__ alignas(8) float biases[2][2][COLUMNS];  // of a warpgroup
+    __shared__ alignas(128) u8 passages[2 * GROUP / 32 * PASSAGE<T>];
     u8* space = reinterpret_cast<u8*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024);
     Ring ring = {shared_address(space), shared_address(barriers)};
     Problem problem = {bias, y, static_cast<int>(m), static_cast<int>(n), steps, p0, p1};
@@ -139,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         if (threadIdx.x == 0) fetch(left, right, problem, ring);
     } else {
         take_registers<232>();
-        consume(problem, ring, biases);
+        consume(problem, ring, biases, shared_address(passages));
     }
 #endif
 }

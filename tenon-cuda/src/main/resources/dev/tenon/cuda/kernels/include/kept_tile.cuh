@@ -2,6 +2,7 @@
 // steps have time for two.
 #pragma once
 #include "pack.cuh"
+#include "wgmma.cuh"
 
 // Two columns of a row, as they are kept.
 template <typename T>
@@ -17,6 +18,14 @@ struct KeptPair {
 };
 
 template <>
+struct KeptPair<bf16> {
+    u32 both;
+
+    __device__ __forceinline__ void keep(float2 sums) { both = to_pair(sums.x, sums.y, bf16()); }
+    __device__ __forceinline__ float2 get() const { return {__uint_as_float(both << 16), __uint_as_float(both & 0xffff0000u)}; }
+};
+
+template <>
 struct KeptPair<float> {
     float2 both;
 
@@ -24,19 +33,82 @@ struct KeptPair<float> {
     __device__ __forceinline__ float2 get() const { return both; }
 };
 
+#if __CUDA_ARCH_FEAT_SM90_ALL
+// Bytes of shared memory through which a warp's results pass on their way out: 16 rows of 32 columns.
+template <typename T>
+constexpr int PASSAGE = 16 * 32 * sizeof(T);
+
+// The passage of a warp: chunks of 16 bytes are swapped in it, so that no bank is asked for two at a time. Results go in from the layout of mma, 8
+// rows at a time (`half` 0 or 1), and come out as lines of 64 or 128 bytes.
+template <typename H>
+struct Passage {
+    u32 shared;
+
+    // All lanes have read what passed before.
+    __device__ __forceinline__ void enter() const { __syncwarp(); }
+
+    __device__ __forceinline__ void put(int half, const KeptPair<H> (&own)[4]) const {
+        int lane = static_cast<int>(threadIdx.x) % 32;
+        u32 to = shared + half * 512 + lane % 8 * 64 + (lane / 8 ^ lane % 8 / 2) * 16;
+        store_matrices(to, own[0].both, own[1].both, own[2].both, own[3].both);
+    }
+
+    // `row`: the warp's first; rows from row_end on and columns from n on are not stored.
+    __device__ __forceinline__ void leave(H* y, int row, int row_end, int n, int column) const {
+        int lane = static_cast<int>(threadIdx.x) % 32;
+        int at = column + lane % 4 * 8;
+        __syncwarp();
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            u32 words[4];
+            load_shared_4(words, shared + half * 512 + lane / 4 * 64 + (lane % 4 ^ lane / 8) * 16);
+            int r = row + lane / 4 + 8 * half;
+            if (r < row_end && at < n) store_16(y + static_cast<i64>(r) * n + at, words);
+        }
+    }
+};
+
+template <>
+struct Passage<float> {
+    u32 shared;
+
+    __device__ __forceinline__ void enter() const { __syncwarp(); }
+
+    __device__ __forceinline__ void put(int half, const KeptPair<float> (&own)[4]) const {
+        int lane = static_cast<int>(threadIdx.x) % 32;
+        u32 to = shared + half * 1024 + lane / 4 * 128 + lane % 2 * 8;
+#pragma unroll
+        for (int j = 0; j < 4; j++) store_shared_2(to + ((j * 2 + lane % 4 / 2) ^ lane / 4 % 4 * 2) * 16, own[j].both);
+    }
+
+    __device__ __forceinline__ void leave(float* y, int row, int row_end, int n, int column) const {
+        int lane = static_cast<int>(threadIdx.x) % 32;
+        int at = column + lane % 8 * 4;
+        __syncwarp();
+#pragma unroll
+        for (int quarter = 0; quarter < 4; quarter++) {
+            u32 words[4];
+            load_shared_4(words, shared + quarter * 512 + lane / 8 * 128 + (lane % 8 ^ lane / 8 * 2) * 16);
+            int r = row + lane / 8 + 4 * quarter;
+            if (r < row_end && at < n) store_16(y + static_cast<i64>(r) * n + at, words);
+        }
+    }
+};
+
 template <typename T, int COLUMNS>
 struct KeptTile {
     static constexpr int UNITS = COLUMNS / 32;
     static constexpr int UNITS_A_STEP = COLUMNS == 256 ? 2 : 1;
-    static constexpr int STEPS = UNITS / UNITS_A_STEP;  // that it takes to store all
+    static constexpr int STEPS = UNITS / UNITS_A_STEP;  // that it takes at least to store all
 
     KeptPair<T> pairs[COLUMNS / 8][2] = {};
-    int row = 0;  // this lane's first, the other is 8 after it
+    int row = 0;  // the warp's first
     int row_end;  // rows from there on are not stored
     int column0;  // the tile's first
+    Passage<T> passage;
 
-    // Keeps nothing yet: columns from n on are not stored.
-    __device__ __forceinline__ KeptTile(int row_end, int n) : row_end(row_end), column0(n) {}
+    // Keeps nothing yet: columns from n on are not stored. `passages`: of the block's warps that multiply, `warp` of them this one.
+    __device__ __forceinline__ KeptTile(int row_end, int n, u32 passages, int warp) : row_end(row_end), column0(n), passage{passages + warp * PASSAGE<T>} {}
 
     // The sums of a warpgroup's 64 rows from row0 on; two(j, i): the two of lines 8 i of a warp and columns 8 j.
     template <typename Two>
@@ -46,14 +118,15 @@ struct KeptTile {
 #pragma unroll
             for (int i = 0; i < 2; i++) pairs[j][i].keep(two(j, i));
         }
-        row = row0 + static_cast<int>(threadIdx.x) / 32 % 4 * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
+        row = row0 + static_cast<int>(threadIdx.x) / 32 % 4 * 16;
         column0 = first_column;
     }
 
+    // Of UNITS steps where they are `spread`, else of STEPS.
     template <typename Finish>
-    __device__ __forceinline__ void store_step(T* y, int n, int step, Finish finish) const {
-#pragma unroll
-        for (int unit = 0; unit < UNITS_A_STEP; unit++) store(y, n, step * UNITS_A_STEP + unit, finish);
+    __device__ __forceinline__ void store_step(T* y, int n, int step, bool spread, Finish finish) const {
+        store(y, n, step, finish);
+        if (UNITS_A_STEP > 1 && !spread) store(y, n, step + STEPS, finish);
     }
 
     template <typename Finish>
@@ -68,38 +141,15 @@ private:
     template <typename Finish>
     __device__ __forceinline__ void store(T* y, int n, int unit, Finish finish) const {
         if (column0 + unit * 32 >= n) return;
+        passage.enter();
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             KeptPair<T> own[4];
 #pragma unroll
             for (int j = 0; j < 4; j++) own[j] = finish(pairs[unit * 4 + j][i]);
-            int r = row + i * 8;
-            store_row(y + static_cast<i64>(r) * n, r < row_end, n, column0 + unit * 32, own);
+            passage.put(i, own);
         }
-    }
-
-    // Of the four lanes that have a row.
-    static __device__ __forceinline__ void store_row(T* y, bool there, int n, int column, const KeptPair<T> (&own)[4]) {
-        int lane = static_cast<int>(threadIdx.x) % 4;
-        if constexpr (sizeof(T) == 2) {
-            u32 words[4] = {own[0].both, own[1].both, own[2].both, own[3].both};
-            transpose_4(words);
-            int at = column + lane * 8;
-            if (there && at < n) store_16(y + at, words);
-        } else {
-            // lanes by two: the first takes four columns of one tile of 8, the second those of the next
-            bool odd = lane & 1;
-#pragma unroll
-            for (int j = 0; j < 4; j += 2) {
-                float2 give = odd ? own[j].both : own[j + 1].both;
-                float2 keep = odd ? own[j + 1].both : own[j].both;
-                float2 got = {__shfl_xor_sync(0xffffffffu, give.x, 1), __shfl_xor_sync(0xffffffffu, give.y, 1)};
-                float2 low = odd ? got : keep;
-                float2 high = odd ? keep : got;
-                u32 words[4] = {__float_as_uint(low.x), __float_as_uint(low.y), __float_as_uint(high.x), __float_as_uint(high.y)};
-                int at = column + j * 8 + (odd ? 8 : 0) + lane / 2 * 4;
-                if (there && at < n) store_16(y + at, words);
-            }
-        }
+        passage.leave(y, row, row_end, n, column0 + unit * 32);
     }
 };
+#endif

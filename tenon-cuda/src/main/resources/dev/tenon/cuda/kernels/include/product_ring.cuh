@@ -15,6 +15,7 @@ struct ProductRing {
     static constexpr int RIGHT = COLUMNS * LINE;
     static constexpr int STAGE = LEFT + RIGHT;
     static constexpr int ATOM = 64 * LINE;  // of 64 columns of b, or 64 rows of a
+    static constexpr int TURN = 4;          // numbers of two barriers of the block
 
     using Place = RingPlace<STAGES>;
 
@@ -78,12 +79,22 @@ struct ProductRing {
         return static_cast<u64>(1024u >> 4 | 1u << 30) << 32 | static_cast<u32>(ATOM >> 4) << 16 | (address & 0x3ffff) >> 4;
     }
 
-    // Begins the products of a step, once its operands are there; `own`: the warpgroup's number, 0 or 1.
-    template <bool FIRST>
+    // Where two warpgroups take turns: before the first products and behind the last, of as many steps each.
+    __device__ __forceinline__ void start_turns(int own) const {
+        if (own == 1) pass_by(TURN, 2 * GROUP);
+    }
+    __device__ __forceinline__ void end_turns(int own) const {
+        if (own == 0) meet_at(TURN, 2 * GROUP);
+    }
+
+    // Begins the products of a step, once its operands are there; `own`: the warpgroup's number, 0 or 1. With TURNS it does so when the other has begun
+    // those before.
+    template <bool FIRST, bool TURNS = false>
     __device__ __forceinline__ void multiply(float (&sums)[COLUMNS / 8][4], const Place& place, int own) const {
         await_phase(full(place.stage), place.parity);
         u32 a = ring + place.stage * STAGE + own * ATOM;
         u32 b = ring + place.stage * STAGE + LEFT;
+        if (TURNS) meet_at(TURN + own, 2 * GROUP);
         begin_products();
 #pragma unroll
         for (int k = 0; k < LINE; k += 32) {
@@ -96,6 +107,7 @@ struct ProductRing {
             }
         }
         end_products();
+        if (TURNS) pass_by(TURN + 1 - own, 2 * GROUP);
     }
 
     // Waits for the products before the last, whose operands may be fetched anew then.

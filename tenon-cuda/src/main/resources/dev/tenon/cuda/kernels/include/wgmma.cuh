@@ -145,6 +145,32 @@ __device__ __forceinline__ u32 load_shared(u32 shared) {
     return word;
 }
 
+__device__ __forceinline__ float2 load_shared_2(u32 shared) {
+    float2 v;
+    asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];" : "=f"(v.x), "=f"(v.y) : "r"(shared) : "memory");
+    return v;
+}
+
+__device__ __forceinline__ void load_shared_4(u32 (&v)[4], u32 shared) {
+    asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "r"(shared) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_2(u32 shared, float2 v) {
+    asm volatile("st.shared.v2.f32 [%0], {%1,%2};" ::"r"(shared), "f"(v.x), "f"(v.y) : "memory");
+}
+
+// Four 8×8 matrices of 16-bit elements to shared memory, from the layout of mma. Lane 8 i + j gives the address of row j of the i-th.
+__device__ __forceinline__ void store_matrices(u32 shared_row, u32 a, u32 b, u32 c, u32 d) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(shared_row), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+}
+
+// Sums of two bf16 numbers each, rounded once.
+__device__ __forceinline__ u32 add_bf16x2(u32 a, u32 b) {
+    u32 r;
+    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(0x3f803f80u), "r"(b));
+    return r;
+}
+
 // A place in a ring of so many stages, and the parity of its phase.
 template <int STAGES>
 struct RingPlace {

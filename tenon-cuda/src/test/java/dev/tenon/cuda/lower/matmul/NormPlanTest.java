@@ -24,7 +24,11 @@ class NormPlanTest {
     }
 
     private static NormPlan plan(long m, long n, long k) {
-        return Objects.requireNonNull(NormPlan.of(shape(m, n, k), DType.F16, true, H200, NormPlan.MOST_BLOCKS));
+        return plan(DType.F16, m, n, k);
+    }
+
+    private static NormPlan plan(DType dtype, long m, long n, long k) {
+        return Objects.requireNonNull(NormPlan.of(shape(m, n, k), dtype, true, H200));
     }
 
     private static String refusal(MatMulShape shape, DeviceProperties device, boolean specific, ProductForm form) {
@@ -36,47 +40,54 @@ class NormPlanTest {
 
     @Test
     void rowsAreWholeTilesOfAtMostEightBlocks() {
-        assertThat(NormPlan.holds(384, NormPlan.MOST_BLOCKS)).isTrue();
-        assertThat(NormPlan.holds(576, NormPlan.MOST_BLOCKS)).isTrue();
-        assertThat(NormPlan.holds(2048, NormPlan.MOST_BLOCKS)).isTrue();
-        assertThat(NormPlan.holds(0, NormPlan.MOST_BLOCKS)).isFalse();
-        assertThat(NormPlan.holds(320, NormPlan.MOST_BLOCKS)).isFalse();
-        assertThat(NormPlan.holds(2304, NormPlan.MOST_BLOCKS)).isFalse();
+        for (long columns : new long[] {128, 384, 576, 768, 1536}) {
+            assertThat(NormPlan.holds(DType.F16, columns)).isTrue();
+            assertThat(NormPlan.holds(DType.F32, columns)).isTrue();
+        }
+        assertThat(NormPlan.holds(DType.BF16, 2048)).isTrue();
+        for (long columns : new long[] {0, 320, 2304}) {
+            assertThat(NormPlan.holds(DType.F16, columns)).isFalse();
+        }
+        assertThat(NormPlan.holds(DType.F32, 2048)).isFalse();
     }
 
     @Test
-    void clustersStayWithinGroupsOfMultiprocessors() {
-        assertThat(plan(32768, 384, 1536).clusters()).isEqualTo(66);
+    void teamsShareTheDevice() {
+        assertThat(plan(32768, 384, 1536).teams()).isEqualTo(66);
         NormPlan four = plan(32768, 768, 768);
-        assertThat(four.cluster()).isEqualTo(4);
-        assertThat(four.clusters()).isEqualTo(32);
+        assertThat(four.blocks()).isEqualTo(4);
+        assertThat(four.teams()).isEqualTo(33);
+        assertThat(four.shape().gridX()).isEqualTo(132);
+        assertThat(four.shape().cooperative()).isTrue();
+        assertThat(four.workspaceBytes()).isEqualTo(33L * 2 * 4 * 128 * 8);
+        assertThat(four.counterBytes()).isEqualTo(33L * 16);
+        assertThat(plan(DType.F32, 32768, 768, 768).form().columns()).isEqualTo(192);
         NormPlan eight = plan(32768, 2048, 768);
-        assertThat(eight.cluster()).isEqualTo(8);
-        assertThat(eight.clusters()).isEqualTo(16);
+        assertThat(eight.blocks()).isEqualTo(8);
+        assertThat(eight.teams()).isEqualTo(16);
     }
 
     @Test
-    void noMoreClustersThanTiles() {
+    void noMoreTeamsThanTiles() {
         NormPlan plan = plan(200, 768, 768);
-        assertThat(plan.clusters()).isEqualTo(2);
-        assertThat(plan.shape(66).gridX()).isEqualTo(2 * plan.cluster());
-        assertThat(plan.shape(0).gridX()).isEqualTo(plan.cluster());
+        assertThat(plan.teams()).isEqualTo(2);
+        assertThat(plan.shape().gridX()).isEqualTo(2 * plan.blocks());
     }
 
     @Test
     void sumsAreNoShorterThanWhatIsStoredBesideThem() {
-        assertThat(plan(128, 256, 8).steps()).isBetween(3, 5);
-        assertThat(plan(128, 576, 8).steps()).isEqualTo(4);
+        assertThat(plan(128, 576, 8).steps()).isEqualTo(6);
         assertThat(plan(128, 576, 1000).steps()).isEqualTo(16);
+        assertThat(plan(DType.F32, 128, 192, 4).steps()).isBetween(7, 10);
+        assertThat(plan(DType.F32, 128, 192, 1000).steps()).isEqualTo(32);
     }
 
     @Test
     void blocksFitSharedMemory() {
         for (RingTile form : NormPlan.FORMS) {
-            assertThat(form.sharedBytes() + (20 << 10)).isLessThanOrEqualTo(H200.sharedBytesPerBlockOptIn());
+            assertThat(form.sharedBytes() + (8 << 10)).isLessThanOrEqualTo(H200.sharedBytesPerBlockOptIn());
         }
-        assertThat(NormPlan.of(
-                        shape(4096, 384, 384), DType.F16, true, MatMulChoiceTest.device(8, 0), NormPlan.MOST_BLOCKS))
+        assertThat(NormPlan.of(shape(4096, 384, 384), DType.F16, true, MatMulChoiceTest.device(8, 0)))
                 .isNull();
     }
 
