@@ -110,6 +110,20 @@ class Assembler {
         operand(from, to, 1);
     }
 
+    /** 16 bits, zeros before them. */
+    void load16(int to, Memory from) {
+        rex(false, to, from.indexBits(), from.base);
+        write(0x0F, 0xB7);
+        operand(to, from, 1);
+    }
+
+    void store16(Memory to, int from) {
+        code.write(0x66);
+        rex(false, from, to.indexBits(), to.base);
+        code.write(0x89);
+        operand(from, to, 1);
+    }
+
     void move(int to, int from) {
         general(0x8B, to, from);
     }
@@ -151,6 +165,13 @@ class Assembler {
     /** The address itself. */
     void address(int to, Memory of) {
         general(0x8D, to, of);
+    }
+
+    void shiftRight(int register, int bits) {
+        rex(true, 0, 0, register);
+        code.write(0xC1);
+        code.write(0xC0 | 5 << 3 | register & 7);
+        code.write(bits);
     }
 
     void multiply(int to, int from, int value) {

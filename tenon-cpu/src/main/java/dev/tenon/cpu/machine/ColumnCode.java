@@ -12,7 +12,7 @@ import static dev.tenon.cpu.machine.Assembler.RSI;
 
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
-import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
+import dev.tenon.cpu.machine.VexAssembler.Arithmetic;
 
 /**
  * Code that walks over rows of floats, a few at a time, and keeps a number or two of each column in rows of their own.

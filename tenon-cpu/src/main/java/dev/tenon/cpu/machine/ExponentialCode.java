@@ -1,6 +1,6 @@
 package dev.tenon.cpu.machine;
 
-import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
+import dev.tenon.cpu.machine.VexAssembler.Arithmetic;
 
 /**
  * The functions that rest on the exponential: 2^k (1 + p) with r in ±ln(2)/2 and a polynomial of degree 6 for p = e^r -

@@ -10,7 +10,7 @@ import static dev.tenon.cpu.machine.Assembler.RSI;
 
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
-import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
+import dev.tenon.cpu.machine.VexAssembler.Arithmetic;
 
 /**
  * The code of LayerNorm and RmsNorm over rows: a walk for the mean, one for the moments about it, one that writes. What

@@ -9,7 +9,7 @@ import static dev.tenon.cpu.machine.Assembler.RDX;
 import static dev.tenon.cpu.machine.Assembler.RSI;
 
 import dev.tenon.cpu.machine.Assembler.Label;
-import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
+import dev.tenon.cpu.machine.VexAssembler.Arithmetic;
 
 /**
  * The code of y = softmax(x scale + mask) over rows: three walks over each row, of which the first two leave the scores
