@@ -186,6 +186,13 @@ class Assembler {
         operand(1, line, 1);
     }
 
+    /** The same, for the second cache: rows that lie a power of two apart share few places of the first. */
+    void prefetchSecond(Memory line) {
+        rex(false, 0, line.indexBits(), line.base);
+        write(0x0F, 0x18);
+        operand(2, line, 1);
+    }
+
     void push(int register) {
         rex(false, 0, 0, register);
         code.write(0x50 | register & 7);

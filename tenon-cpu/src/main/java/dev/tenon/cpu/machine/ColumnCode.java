@@ -41,6 +41,9 @@ abstract class ColumnCode extends ExponentialCode {
     static final int FLIP = NUMBER + 4;
     static final int LATER = NUMBER + 8;
 
+    /** From the first of {@link Grouped#MOST} rows to the first of the next. */
+    static final int NEXT = ROWS + 56;
+
     final RowWalk walk = new RowWalk(code, vectors);
 
     ColumnCode(int lanes) {
@@ -132,8 +135,7 @@ abstract class ColumnCode extends ExponentialCode {
                 code.address(RDX, new Memory(RAX, R11, 4, 0));
                 columns(rows, narrow);
             });
-            code.multiply(RAX, R11, rows);
-            code.add(RSI, RAX);
+            code.add(RSI, argument(NEXT));
             after(rows);
             code.jump(top);
             code.place(next);
@@ -160,7 +162,7 @@ abstract class ColumnCode extends ExponentialCode {
                 code.add(RAX, argument(AHEAD));
                 code.add(RDX, argument(AHEAD));
                 for (int row = 0; row < rows; row++) {
-                    code.prefetch(row(row));
+                    code.prefetchSecond(row(row));
                 }
             }
         }
