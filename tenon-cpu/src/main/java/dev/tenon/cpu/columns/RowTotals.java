@@ -83,10 +83,7 @@ public final class RowTotals {
                 ReduceFn.LOG_SUM_EXP, rows, size, new Matrix(x, 4 * first, 4L * size), new Place(workspace, pairs));
         for (int row = 0; row < rows; row++) {
             long pair = pairs + (long) RowFoldKernel.PAIR * row;
-            add(
-                    RowFolds.largest(workspace, pair),
-                    RowFolds.value(ReduceFn.LOG_SUM_EXP, workspace, pair),
-                    workspace);
+            add(RowFolds.largest(workspace, pair), RowFolds.value(ReduceFn.LOG_SUM_EXP, workspace, pair), workspace);
         }
         if (Double.isNaN(sum(workspace))) {
             begin(workspace);

@@ -43,8 +43,11 @@ class Assembler {
 
     final ByteArrayOutputStream code = new ByteArrayOutputStream();
     private final List<Jump> jumps = new ArrayList<>();
-    /** Floats that lie behind the code, each where its label says. */
-    final Map<Float, Label> constants = new LinkedHashMap<>();
+    /** The bits of floats that lie behind the code, each where its label says. */
+    final Map<Integer, Label> constants = new LinkedHashMap<>();
+
+    /** Whole vectors of them, at multiples of their length. */
+    final Map<List<Float>, Label> tables = new LinkedHashMap<>();
 
     /** A place in the code that jumps go to. */
     static final class Label {
@@ -70,9 +73,16 @@ class Assembler {
 
     /** The code whole: constants behind it, jumps resolved. */
     byte[] bytes() {
-        constants.forEach((value, label) -> {
+        tables.forEach((values, label) -> {
+            while (code.size() % (Float.BYTES * values.size()) != 0) {
+                code.write(0);
+            }
             place(label);
-            int32(Float.floatToRawIntBits(value));
+            values.forEach(value -> int32(Float.floatToRawIntBits(value)));
+        });
+        constants.forEach((bits, label) -> {
+            place(label);
+            int32(bits);
         });
         ByteBuffer bytes = ByteBuffer.wrap(code.toByteArray()).order(ByteOrder.LITTLE_ENDIAN);
         for (Jump jump : jumps) {

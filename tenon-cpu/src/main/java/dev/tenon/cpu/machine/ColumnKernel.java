@@ -216,8 +216,7 @@ public record ColumnKernel(
      * Calls with rows that are far apart side by side, for pages of memory that lie one behind the other are looked up
      * one after another: eight streams read 1.4 times as fast as one.
      */
-    private void callApart(
-            CallableCode kernel, int rows, int n, Matrix x, Place a, Place b, MemorySegment arguments) {
+    private void callApart(CallableCode kernel, int rows, int n, Matrix x, Place a, Place b, MemorySegment arguments) {
         x.check(rows, 4L * n);
         int apart = rows / AT_ONCE - (rows / AT_ONCE + 1) % 2; // odd: an even number of rows may be a power of two
         int done = 0;
@@ -242,8 +241,7 @@ public record ColumnKernel(
         call(kernel, n, x, y, a, b, arguments);
     }
 
-    private static void set(
-            int rows, int n, long xStep, long yStep, long next, long ahead, MemorySegment arguments) {
+    private static void set(int rows, int n, long xStep, long yStep, long next, long ahead, MemorySegment arguments) {
         arguments.set(LONG, RowCode.N, n);
         arguments.set(LONG, ColumnCode.ROWS, rows);
         arguments.set(LONG, ColumnCode.X_STEP, xStep);

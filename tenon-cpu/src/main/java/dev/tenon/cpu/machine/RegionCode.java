@@ -8,16 +8,16 @@ import static dev.tenon.cpu.machine.Assembler.RDX;
 import static dev.tenon.cpu.machine.Assembler.RSI;
 
 import dev.tenon.cpu.machine.Assembler.Label;
+import dev.tenon.cpu.machine.RegionKernel.Element;
+import dev.tenon.cpu.machine.RegionKernel.Form;
+import dev.tenon.cpu.machine.RegionKernel.Step;
+import dev.tenon.cpu.machine.RegionKernel.Word;
 import dev.tenon.cpu.machine.VexAssembler.Arithmetic;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import dev.tenon.cpu.machine.RegionKernel.Element;
-import dev.tenon.cpu.machine.RegionKernel.Form;
-import dev.tenon.cpu.machine.RegionKernel.Step;
-import dev.tenon.cpu.machine.RegionKernel.Word;
 
 /**
  * The code. Vectors: 0 to 7 and 11 are what functions work with; the others hold values, those of scalars over the
@@ -36,9 +36,10 @@ final class RegionCode extends ExponentialCode {
     private static final int[] FEW_VALUES = {8, 9, 10};
     private static final int[] MANY_VALUES = {8, 9, 10, 28, 29, 30, 31, 25, 24, 23, 22, 21, 20};
     /** Of those, the first that constants of functions leave. */
-    private static final int BESIDE_GELU = 3;
+    private static final int BESIDE_GELU = 9;
 
     private static final int BESIDE_EXPONENTIALS = 10;
+    private static final int BESIDE_BOTH = 3;
 
     private final Form form;
     private final boolean past;
@@ -64,7 +65,8 @@ final class RegionCode extends ExponentialCode {
         }
         boolean wide = vectors.wide() != null;
         int[] pool = wide ? MANY_VALUES : FEW_VALUES;
-        int most = wide && hasGelu() ? BESIDE_GELU : wide && hasWide() ? BESIDE_EXPONENTIALS : pool.length;
+        int beside = hasGelu() && hasWide() ? BESIDE_BOTH : hasGelu() ? BESIDE_GELU : BESIDE_EXPONENTIALS;
+        int most = wide && (hasGelu() || hasWide()) ? beside : pool.length;
         for (int i = 0; i < most; i++) {
             free.add(pool[i]);
         }

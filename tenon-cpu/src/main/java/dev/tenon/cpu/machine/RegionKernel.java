@@ -1,17 +1,8 @@
 package dev.tenon.cpu.machine;
 
-import static dev.tenon.cpu.machine.Assembler.R10;
-import static dev.tenon.cpu.machine.Assembler.R8;
-import static dev.tenon.cpu.machine.Assembler.RCX;
-import static dev.tenon.cpu.machine.Assembler.RDX;
-import static dev.tenon.cpu.machine.Assembler.RSI;
-
-import dev.tenon.cpu.machine.Assembler.Label;
-import dev.tenon.cpu.machine.VexAssembler.Arithmetic;
 import dev.tenon.cpu.memory.Matrix;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;

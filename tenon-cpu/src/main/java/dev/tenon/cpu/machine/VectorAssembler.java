@@ -1,5 +1,8 @@
 package dev.tenon.cpu.machine;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /** Adds the instructions of AVX-512, with 32 registers of 512 bits and masks, to those of {@link VexAssembler}. */
 final class VectorAssembler extends VexAssembler {
     /** An operand in memory that stands for every lane. */
@@ -108,6 +111,29 @@ final class VectorAssembler extends VexAssembler {
 
     void arithmetic512(Arithmetic op, int to, int a, int b) {
         evex(op.map, op.integer ? P66 : NONE, op.opcode, to, a, b);
+    }
+
+    /** -a b - to. */
+    void negativeMultiplySubtract512(int to, int a, int b) {
+        evex(MAP_0F38, P66, 0xBE, to, a, b);
+    }
+
+    /** The smaller of the magnitudes; one that is NaN is passed over. */
+    void smallerMagnitude512(int to, int a, int b) {
+        evex(MAP_0F3A, P66, 0x50, to, a, b);
+        code.write(0b1010);
+    }
+
+    /** Of 16 floats behind the code those that the low four bits of each lane of the index name. */
+    void choose512(int to, int index, float[] table) {
+        List<Float> values = new ArrayList<>();
+        for (float value : table) {
+            values.add(value);
+        }
+        evexPrefix(MAP_0F38, P66, to, index, 0, 0, 0);
+        code.write(0x16);
+        code.write((to & 7) << 3 | RBP);
+        target(tables.computeIfAbsent(values, _ -> new Label()));
     }
 
     void move512(int to, int from) {

@@ -272,6 +272,6 @@ class VexAssembler extends Assembler {
     final void constant(int opcode, int register, float value) {
         code.write(opcode);
         code.write((register & 7) << 3 | RBP);
-        target(constants.computeIfAbsent(value, _ -> new Label()));
+        target(constants.computeIfAbsent(Float.floatToRawIntBits(value), _ -> new Label()));
     }
 }
