@@ -49,7 +49,7 @@ final class RowFoldCode extends ExponentialCode {
 
     /** What a pair is. */
     enum Kind {
-        /** The sum, and the sum of squares. */
+        /** The sum of the differences from a scalar, and of their squares. */
         SUMS,
         /** The largest and the smallest {@link MachineRows#key key}. */
         EXTREMES,
@@ -169,6 +169,7 @@ final class RowFoldCode extends ExponentialCode {
     }
 
     private void sums() {
+        vectors.broadcast(2, argument(SCALARS));
         for (int row = 0; row < atOnce; row++) {
             vectors.zero(first(row));
             vectors.zero(second(row));
@@ -180,6 +181,10 @@ final class RowFoldCode extends ExponentialCode {
                     vectors.loadNarrow(0, 0, row(row));
                 } else {
                     vectors.load(0, row(row));
+                }
+                operate(Arithmetic.SUBTRACT, 0, 0, 2);
+                if (narrow) {
+                    vectors.keepNarrow(0);
                 }
                 operate(Arithmetic.ADD, first(row), first(row), 0);
                 vectors.multiplyAdd(second(row), 0, 0);

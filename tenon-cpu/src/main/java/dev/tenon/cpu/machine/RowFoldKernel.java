@@ -12,6 +12,7 @@ import java.lang.foreign.ValueLayout;
  */
 public record RowFoldKernel(Kernel sums, Kernel extremes, Kernel exponentials, int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
     private static final int NEGATIVE_INFINITY = MachineRows.key(Float.NEGATIVE_INFINITY);
     private static final int POSITIVE_INFINITY = MachineRows.key(Float.POSITIVE_INFINITY);
 
@@ -62,6 +63,12 @@ public record RowFoldKernel(Kernel sums, Kernel extremes, Kernel exponentials, i
      * @throws IndexOutOfBoundsException if rows do not lie within their memory
      */
     public void sums(int rows, int n, Matrix x, Place pairs, MemorySegment arguments) {
+        moments(rows, n, x, 0, pairs, arguments);
+    }
+
+    /** The sum of the differences from a number, and of their squares. */
+    public void moments(int rows, int n, Matrix x, float from, Place pairs, MemorySegment arguments) {
+        arguments.set(FLOAT, RowCode.SCALARS, from);
         call(sums, rows, n, x, pairs, arguments);
     }
 

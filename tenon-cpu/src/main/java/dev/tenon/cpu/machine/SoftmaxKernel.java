@@ -80,7 +80,7 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
         arguments.set(LONG, RowCode.N, form.n);
         arguments.set(LONG, Code.ROWS, form.rows);
         arguments.set(FLOAT, RowCode.SCALARS, form.scale);
-        arguments.set(LONG, RowCode.PARAMETERS, masked ? 1 : 0);
+        arguments.set(LONG, RowCode.PARAMETERS, masked ? 1 : form.scale == 1 ? Code.UNSCALED : 0);
         int way = form.guarded ? Code.GUARDED : stream ? Code.STREAM : Code.PLAIN;
         arguments.set(LONG, Code.WAY, way);
         int rest = form.n % lanes;
@@ -126,6 +126,9 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
         /** Past the caches: y's rows are whole vectors, aligned. */
         static final int STREAM = 2;
 
+        /** Of parameters: neither a mask nor a scale, so that scores are x. */
+        static final int UNSCALED = 2;
+
         /** Bytes of a row whose exponentials are summed up before they are added to the sum of the others. */
         private static final int PART = 4096;
 
@@ -157,7 +160,9 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
         byte[] make() {
             Label row = new Label();
             Label unmasked = new Label();
+            Label plain = new Label();
             Label scaled = new Label();
+            Label exponentials = new Label();
             code.entry();
             for (int i = 0; i < POINTERS.length; i++) {
                 code.add(POINTERS[i], argument(X + 8 * i));
@@ -169,24 +174,22 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
             code.load(R9, argument(PARAMETERS));
             code.test(R9);
             code.jump(Assembler.EQUAL, unmasked);
+            code.compareConstant(R9, UNSCALED);
+            code.jump(Assembler.EQUAL, plain);
             walk.over(narrow -> scale(true, narrow));
             code.jump(scaled);
             code.place(unmasked);
             walk.over(narrow -> scale(false, narrow));
             code.place(scaled);
-            vectors.spread(Arithmetic.MAXIMUM, 8, OTHER);
-            vectors.move(10, 8);
-            vectors.zero(8);
-            vectors.zero(9);
-            code.move(R11, RSI);
-            code.add(R11, argument(STEPS));
+            exponentials(RDX);
+            code.jump(exponentials);
+            code.place(plain);
             walk.over(narrow -> {
-                code.prefetch(RowWalk.at(R11)); // the next row comes while this one is worked on
-                walk.load(0, RDX, narrow);
-                vector(narrow);
-                walk.store(RDX, 0, narrow);
-                setAside();
+                walk.load(0, RSI, narrow);
+                largest(narrow);
             });
+            exponentials(RSI);
+            code.place(exponentials);
             operate(Arithmetic.ADD, 8, 8, 9);
             vectors.spread(Arithmetic.ADD, 8, OTHER);
             vectors.constant(9, 1);
@@ -203,6 +206,23 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
             code.zeroUpper();
             code.ret();
             return code.bytes();
+        }
+
+        /** Exponentials of scores against the largest, to the work. */
+        private void exponentials(int scores) {
+            vectors.spread(Arithmetic.MAXIMUM, 8, OTHER);
+            vectors.move(10, 8);
+            vectors.zero(8);
+            vectors.zero(9);
+            code.move(R11, RSI);
+            code.add(R11, argument(STEPS));
+            walk.over(narrow -> {
+                code.prefetch(RowWalk.at(R11)); // the next row comes while this one is worked on
+                walk.load(0, scores, narrow);
+                vector(narrow);
+                walk.store(RDX, 0, narrow);
+                setAside();
+            });
         }
 
         /** Now and then adds the sum to that of the row's part before: lanes that sum up thousands lose digits. */
@@ -225,6 +245,10 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
                 operate(Arithmetic.MULTIPLY, 0, 0, 10);
             }
             walk.store(RDX, 0, narrow);
+            largest(narrow);
+        }
+
+        private void largest(boolean narrow) {
             if (narrow) {
                 vectors.load(1, argument(REST));
                 operate(Arithmetic.ADD, 0, 0, 1);
