@@ -122,12 +122,6 @@ record Avx2(VectorAssembler code) implements VectorCode {
     }
 
     @Override
-    public void zeroWhereLess(int to, int a, int b) {
-        code.notLess256(a(1), a, b);
-        code.arithmetic256(VexAssembler.Arithmetic.AND, to, to, a(1));
-    }
-
-    @Override
     public void squareRoot(int to, int from) {
         code.squareRoot256(to, from);
     }

@@ -126,12 +126,6 @@ record Avx512(VectorAssembler code) implements VectorCode {
     }
 
     @Override
-    public void zeroWhereLess(int to, int a, int b) {
-        code.notLess512(3, a, b);
-        code.keep512(to, 3, to);
-    }
-
-    @Override
     public void squareRoot(int to, int from) {
         code.squareRoot512(to, from);
     }

@@ -53,7 +53,6 @@ abstract class ColumnCode extends ExponentialCode {
     @Override
     void begin() {
         keepBoundedExponential();
-        vectors.constant(11, Exponential.LOW);
     }
 
     final void enter() {

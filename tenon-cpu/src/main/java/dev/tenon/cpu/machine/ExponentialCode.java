@@ -139,15 +139,14 @@ abstract class ExponentialCode extends RowCode {
     }
 
     /**
-     * e^(x - shift), 0 below 2^-125, or where AVX-512 is below 2^-149: x in vector 0, where the result goes, the shift
-     * in 10, {@link Exponential#LOW} in 11.
+     * e^(x - shift): x in vector 0, where the result goes, the shift in 10.
      *
      * @param bounded whether x is at most the shift
      */
     final void shiftedExponential(boolean bounded) {
         operate(Arithmetic.SUBTRACT, 6, 0, 10);
         VectorAssembler wide = vectors.wide();
-        atLeast(1, 6, wide == null ? -88 : -110);
+        atLeast(1, 6, -110);
         if (!bounded) {
             atMost(1, 1, 89);
         }
@@ -161,11 +160,23 @@ abstract class ExponentialCode extends RowCode {
             return;
         }
         vectors.zero(2);
-        split(-1); // 2^128 is no number, twice 2^127 is infinity
+        split(bounded ? 64 : 0); // results may be subnormal
         operate(Arithmetic.ADD, 3, 3, 1f);
-        operate(Arithmetic.MULTIPLY, 0, 3, 4);
-        operate(Arithmetic.ADD, 0, 0, 0);
-        vectors.zeroWhereLess(0, 6, 11);
+        if (bounded) {
+            operate(Arithmetic.MULTIPLY, 0, 3, 4);
+            operate(Arithmetic.MULTIPLY, 0, 0, 0x1p-64f);
+            return;
+        }
+        // 2^k as two factors, the first 2^(k/2): 2^128 is no number
+        operate(Arithmetic.ADD, 4, 5, Exponential.ROUNDER);
+        vectors.shiftRight(2, 4, 1);
+        vectors.shift(2, 2, EXPONENT_SHIFT);
+        operate(Arithmetic.ADD_INTEGERS, 2, 2, Float.intBitsToFloat(ONE_BITS));
+        vectors.shift(4, 4, EXPONENT_SHIFT);
+        operate(Arithmetic.SUBTRACT_INTEGERS, 4, 4, 2);
+        operate(Arithmetic.ADD_INTEGERS, 4, 4, Float.intBitsToFloat(2 * ONE_BITS));
+        operate(Arithmetic.MULTIPLY, 0, 3, 2);
+        operate(Arithmetic.MULTIPLY, 0, 0, 4);
     }
 
     /** The constants of {@link #gelu}; vector 11 is one with vectors of 8 floats. */
@@ -267,7 +278,6 @@ abstract class ExponentialCode extends RowCode {
         void begin() {
             keepExponential();
             vectors.broadcast(10, argument(SCALARS));
-            vectors.constant(11, Exponential.LOW);
         }
 
         @Override

@@ -70,7 +70,7 @@ public record MachineRows(
     }
 
     /**
-     * y = e^(x - shift), 0 below 2^-125; returns the sum of at most a few thousand.
+     * y = e^(x - shift); returns the sum of at most a few thousand.
      *
      * @param stream whether y goes past the caches, where it is aligned
      */

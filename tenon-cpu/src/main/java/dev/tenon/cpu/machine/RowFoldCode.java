@@ -17,7 +17,7 @@ import dev.tenon.cpu.machine.VexAssembler.Arithmetic;
  * The code that makes two numbers of each of many rows, of a vector at least: y is pairs. One row at a time, or several
  * side by side that are far apart. The pointers are x, which is moved to RSI, and y, which is moved to R8.
  *
- * <p>Vectors: 0 to 6 what functions work with, 7 another, 9 a sum, 10 the largest, 11 a constant; further ones hold two
+ * <p>Vectors: 0 to 6 what functions work with, 7 another, 9 a sum, 10 the largest; further ones hold two
  * numbers of each row at once.
  */
 final class RowFoldCode extends ExponentialCode {
@@ -85,7 +85,6 @@ final class RowFoldCode extends ExponentialCode {
     void begin() {
         if (kind == Kind.EXPONENTIALS) {
             keepBoundedExponential();
-            vectors.constant(11, Exponential.LOW);
         }
     }
 

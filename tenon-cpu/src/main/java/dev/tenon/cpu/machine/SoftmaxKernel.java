@@ -103,8 +103,7 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
      * and their exponentials in {@code work}, which may be x or y, or one row for all. The pointers are x, work, mask and
      * y.
      *
-     * <p>Vectors: 8 the largest and then the sum, 9 its reciprocal, 10 the scale and then the largest, 11 the limit below
-     * which exponentials are zero.
+     * <p>Vectors: 8 the largest and then the sum, 9 its reciprocal, 10 the scale and then the largest.
      */
     private static final class Code extends ExponentialCode {
         // byte offsets of further arguments, behind RowCode's
@@ -144,7 +143,6 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
         @Override
         void begin() {
             keepBoundedExponential();
-            vectors.constant(11, Exponential.LOW);
         }
 
         @Override

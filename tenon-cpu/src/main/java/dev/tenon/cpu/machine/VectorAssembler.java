@@ -170,7 +170,7 @@ final class VectorAssembler extends VexAssembler {
         evex(MAP_0F38, P66, 0x2C, to, a, k);
     }
 
-    /** A mask, as the vectors' 256-bit form. */
+    /** A mask of the lanes where a is not less than b, or one is NaN. */
     void notLess512(int mask, int a, int b) {
         evex(MAP_0F, NONE, 0xC2, mask, a, b);
         code.write(NOT_LESS_THAN);

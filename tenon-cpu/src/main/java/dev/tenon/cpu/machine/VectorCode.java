@@ -93,9 +93,6 @@ sealed interface VectorCode permits Avx2, Avx512 {
     /** The sign of each lane as an integer in all of its bits. */
     void signs(int to, int from);
 
-    /** Zero in the lanes of {@code to} where a is less than b. May use {@link #a a(1)}. */
-    void zeroWhereLess(int to, int a, int b);
-
     void squareRoot(int to, int from);
 
     /** Past the caches; the address is a multiple of a vector. */

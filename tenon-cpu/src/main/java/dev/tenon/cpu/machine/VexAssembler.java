@@ -40,6 +40,7 @@ class VexAssembler extends Assembler {
         AND(0xDB, true),
         OR(0xEB, true),
         XOR(0xEF, true),
+        SUBTRACT_INTEGERS(0xFA, true),
         ADD_INTEGERS(0xFE, true),
         /** All bits where the first is greater; a mask with 512 bits. */
         GREATER(0x66, true),
@@ -139,12 +140,6 @@ class VexAssembler extends Assembler {
     void signs256(int to, int from) {
         vex(MAP_0F, P66, 0x72, 4, to, from);
         code.write(31);
-    }
-
-    /** All bits of a lane where a is not less than b, or one is NaN; else none. */
-    void notLess256(int to, int a, int b) {
-        vex(MAP_0F, NONE, 0xC2, to, a, b);
-        code.write(NOT_LESS_THAN);
     }
 
     /** All bits of a lane that is NaN; else none. */
