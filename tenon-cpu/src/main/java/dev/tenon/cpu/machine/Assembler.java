@@ -189,6 +189,12 @@ class Assembler {
         int32(value);
     }
 
+    /** to *= from. */
+    void multiply(int to, int from) {
+        rex(true, to, 0, from);
+        write(0x0F, 0xAF, 0xC0 | (to & 7) << 3 | from & 7);
+    }
+
     /** Asks for a line of memory, which need not exist. */
     void prefetch(Memory line) {
         rex(false, 0, line.indexBits(), line.base);

@@ -19,6 +19,7 @@ import java.lang.foreign.ValueLayout;
 /** Moves rows of bytes by machine code. Thread-safe. */
 public record MoveKernel(CallableCode kernel) {
     private static final long VECTOR = 32;
+    private static final long LONG_ROW = 256;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
     /** @throws IllegalStateException if it cannot run here; the message is the reason */
@@ -31,7 +32,8 @@ public record MoveKernel(CallableCode kernel) {
      * Copies rows that do not overlap.
      *
      * @param bytes of a row, a multiple of four
-     * @param stream whether they go past the caches, where they are whole vectors and aligned where they go
+     * @param stream whether they go past the caches: as they are where they are whole vectors and aligned where they
+     *     go, but for their ends where they are long
      * @param arguments {@link CallableCode#ARGUMENT_BYTES} of memory that no other thread uses
      * @throws IndexOutOfBoundsException if rows do not lie within their memory
      */
@@ -51,7 +53,9 @@ public record MoveKernel(CallableCode kernel) {
         arguments.set(LONG, Code.TO, to.offset());
         arguments.set(LONG, Code.TO_STEP, to.stride());
         boolean past = stream && to.isWholeVectors(bytes, VECTOR);
-        arguments.set(LONG, Code.STREAM, past ? 1 : 0);
+        boolean words = (to.memory().address() + to.offset()) % 4 == 0 && to.stride() % 4 == 0;
+        boolean isLong = bytes >= LONG_ROW && words;
+        arguments.set(LONG, Code.STREAM, past ? 1 : stream && isLong ? Code.MIDDLE : 0);
         kernel.call(arguments, from.memory(), to.memory(), MemorySegment.NULL, MemorySegment.NULL);
     }
 
@@ -73,6 +77,10 @@ public record MoveKernel(CallableCode kernel) {
         /** Whether rows go past the caches: they are whole vectors, aligned where they go. */
         static final int STREAM = 48;
 
+        /** Of the same: all of a row but its ends, which are part of a line. */
+        static final int MIDDLE = 2;
+
+        private static final int LINE = 64;
         private static final int VECTOR = 32;
         private static final int WORD = 4;
 
@@ -88,8 +96,11 @@ public record MoveKernel(CallableCode kernel) {
             code.load(R9, argument(TO_STEP));
             Label stream = new Label();
             code.load(RAX, argument(STREAM));
-            code.test(RAX);
-            code.jump(Assembler.NOT_EQUAL, stream);
+            code.compareConstant(RAX, 1);
+            code.jump(Assembler.EQUAL, stream);
+            Label middle = new Label();
+            code.compareConstant(RAX, MIDDLE);
+            code.jump(Assembler.EQUAL, middle);
             Label row = new Label();
             Label words = new Label();
             Label word = new Label();
@@ -135,6 +146,11 @@ public record MoveKernel(CallableCode kernel) {
             code.storeFence();
             code.zeroUpper();
             code.ret();
+            code.place(middle);
+            middle(code);
+            code.storeFence();
+            code.zeroUpper();
+            code.ret();
             return code.bytes();
         }
 
@@ -154,6 +170,55 @@ public record MoveKernel(CallableCode kernel) {
             code.add(RDX, R9);
             code.subtractConstant(RCX, 1);
             code.jump(Assembler.NOT_EQUAL, row);
+        }
+
+        private static void middle(VectorAssembler code) {
+            Label row = new Label();
+            Label head = new Label();
+            Label whole = new Label();
+            Label line = new Label();
+            Label tail = new Label();
+            Label next = new Label();
+            code.place(row);
+            code.xor(R10, R10);
+            code.load(RAX, argument(ROW_BYTES));
+            code.move(R11, RDX);
+            code.andConstant(R11, LINE - 1);
+            code.jump(Assembler.EQUAL, whole);
+            code.place(head);
+            word(code);
+            code.addConstant(R11, WORD);
+            code.compareConstant(R11, LINE);
+            code.jump(Assembler.NOT_EQUAL, head);
+            code.place(whole);
+            code.subtractConstant(RAX, LINE);
+            code.place(line);
+            for (int at = 0; at < LINE; at += VECTOR) {
+                code.load256(0, new Memory(RSI, R10, 1, at));
+                code.storeStream256(new Memory(RDX, R10, 1, at), 0);
+            }
+            code.addConstant(R10, LINE);
+            code.subtractConstant(RAX, LINE);
+            code.jump(Assembler.NOT_LESS, line);
+            code.addConstant(RAX, LINE);
+            code.jump(Assembler.EQUAL, next);
+            code.place(tail);
+            word(code);
+            code.test(RAX);
+            code.jump(Assembler.NOT_EQUAL, tail);
+            code.place(next);
+            code.add(RSI, R8);
+            code.add(RDX, R9);
+            code.subtractConstant(RCX, 1);
+            code.jump(Assembler.NOT_EQUAL, row);
+        }
+
+        /** Of RAX bytes that are left, at R10. */
+        private static void word(VectorAssembler code) {
+            code.loadFloat(0, new Memory(RSI, R10, 1, 0));
+            code.storeFloat(new Memory(RDX, R10, 1, 0), 0);
+            code.addConstant(R10, WORD);
+            code.subtractConstant(RAX, WORD);
         }
 
         private static Memory argument(int offset) {
