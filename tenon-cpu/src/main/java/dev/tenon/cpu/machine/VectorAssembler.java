@@ -239,6 +239,13 @@ final class VectorAssembler extends VexAssembler {
         code.write(0xC0 | (to & 7) << 3 | from & 7);
     }
 
+    /** Equal if a mask has no lane. */
+    void testMask(int mask) {
+        vexPrefix(MAP_0F, NONE, mask, 0, 0, mask, false);
+        code.write(0x98);
+        code.write(0xC0 | (mask & 7) << 3 | mask & 7);
+    }
+
     /** @param unit what a displacement of one byte counts in */
     private void evex(int map, int prefix, int opcode, int register, int second, Memory memory, int masking, int unit) {
         evexPrefix(map, prefix, register, second, memory.indexBits() >> 3 & 1, memory.base() >> 3 & 1, masking);

@@ -178,6 +178,21 @@ class VexAssembler extends Assembler {
         code.write(0xC0 | (to & 7) << 3 | to & 7);
     }
 
+    /** 4 floats as doubles. */
+    void loadAsDoubles256(int to, Memory from) {
+        vex(MAP_0F, NONE, 0x5A, to, 0, from);
+    }
+
+    /** 4 doubles as floats, in the low half of a register. */
+    void toFloats256(int to, int from) {
+        vex(MAP_0F, P66, 0x5A, to, 0, from);
+    }
+
+    /** Of 4 doubles, where the operation has no form for integers. */
+    void arithmeticOfDoubles256(Arithmetic op, int to, int a, int b) {
+        vex(op.map, P66, op.opcode, to, a, b);
+    }
+
     /** The low half of a register. */
     void store128(Memory to, int from) {
         vexPrefix(MAP_0F, NONE, from, 0, to.indexBits(), to.base(), false);
