@@ -23,7 +23,7 @@ public final class StridedCopy {
     /** Of a transpose that is worth larger units. */
     private static final long PANELS_BYTES = 128 * 1024;
 
-    /** Its units are so many, but for their sizes: each page is looked up once a unit, so that large ones take less. */
+    /** Its units are so many, but for their sizes: each page is looked up once a unit, so large ones take less. */
     private static final long PANELS = 32;
 
     private static final long LEAST_PANEL_BYTES = 128 * 1024;
@@ -34,7 +34,7 @@ public final class StridedCopy {
 
     private static final long MOST_PANEL_ROWS = 512;
 
-    /** Of each row that is turned into results by way of a buffer, and of results there: a row of them is in a cache. */
+    /** Of each row that is turned by way of a buffer, and of a row of results there: all of it stays in a cache. */
     private static final int BLOCK_BYTES = 128;
 
     private static final long BUFFER_COLUMNS_BYTES = 2048;

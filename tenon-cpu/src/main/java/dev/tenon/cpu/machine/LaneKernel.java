@@ -39,8 +39,9 @@ public final class LaneKernel {
 
     private static final int LINE = 64;
 
-    private static final List<Made> RUNNING =
-            IntStream.range(0, 8).mapToObj(form -> new Made(() -> new Running(form).make())).toList();
+    private static final List<Made> RUNNING = IntStream.range(0, 8)
+            .mapToObj(form -> new Made(() -> new Running(form).make()))
+            .toList();
 
     private static final List<Made> BEST = Stream.iterate(1, k -> k + 1)
             .limit(MOST_BEST)
@@ -144,8 +145,9 @@ public final class LaneKernel {
         arguments.set(INT, Code.FLIP, largest ? 0 : -1);
         arguments.set(INT, Code.NUMBER, 0);
         if (rows > 0 && n > 0) {
-            BEST.get(count - 1).get().call(
-                    arguments, x.memory(), MemorySegment.NULL, found.memory(), MemorySegment.NULL);
+            BEST.get(count - 1)
+                    .get()
+                    .call(arguments, x.memory(), MemorySegment.NULL, found.memory(), MemorySegment.NULL);
         }
     }
 

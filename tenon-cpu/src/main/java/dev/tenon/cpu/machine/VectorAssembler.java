@@ -165,7 +165,13 @@ final class VectorAssembler extends VexAssembler {
         code.write(0);
     }
 
-    /** to = a 2^k for whole k. */
+    /** What is above the next lower whole number. */
+    void fraction512(int to, int from) {
+        evex(MAP_0F3A, P66, 0x56, to, 0, from);
+        code.write(1);
+    }
+
+    /** to = a 2^k, k rounded down. */
     void scale512(int to, int a, int k) {
         evex(MAP_0F38, P66, 0x2C, to, a, k);
     }
