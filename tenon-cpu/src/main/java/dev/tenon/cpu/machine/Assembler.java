@@ -159,6 +159,10 @@ class Assembler {
         immediate(4, to, value);
     }
 
+    void compare(int register, Memory with) {
+        general(0x3B, register, with);
+    }
+
     void compareConstant(int register, int value) {
         immediate(7, register, value);
     }

@@ -44,6 +44,11 @@ abstract class ColumnCode extends ExponentialCode {
     /** From the first of {@link Grouped#MOST} rows to the first of the next. */
     static final int NEXT = ROWS + 56;
 
+    /** From which byte of a row on lines of the next are asked for, and how far ahead those are. */
+    static final int LAST = ROWS + 64;
+
+    static final int NEXT_AHEAD = ROWS + 72;
+
     final RowWalk walk = new RowWalk(code, vectors);
 
     ColumnCode(int lanes) {
@@ -158,8 +163,17 @@ abstract class ColumnCode extends ExponentialCode {
         /** Asks for the lines of rows that follow. */
         final void askAhead(int rows) {
             if (rows == MOST) {
+                Label last = new Label();
+                Label ask = new Label();
+                code.compare(R9, argument(LAST));
+                code.jump(Assembler.NOT_LESS, last);
                 code.add(RAX, argument(AHEAD));
                 code.add(RDX, argument(AHEAD));
+                code.jump(ask);
+                code.place(last);
+                code.add(RAX, argument(NEXT_AHEAD));
+                code.add(RDX, argument(NEXT_AHEAD));
+                code.place(ask);
                 for (int row = 0; row < rows; row++) {
                     code.prefetchSecond(row(row));
                 }

@@ -248,6 +248,9 @@ public record ColumnKernel(
         arguments.set(LONG, ColumnCode.Y_STEP, yStep);
         arguments.set(LONG, ColumnCode.NEXT, next);
         arguments.set(LONG, ColumnCode.AHEAD, ahead);
+        boolean apart = ahead == LINES && next != 4L * n;
+        arguments.set(LONG, ColumnCode.LAST, apart ? 4L * n - LINES : Long.MAX_VALUE);
+        arguments.set(LONG, ColumnCode.NEXT_AHEAD, next + LINES - 4L * n);
     }
 
     private void call(CallableCode kernel, int n, Matrix x, Matrix y, Place a, Place b, MemorySegment arguments) {
