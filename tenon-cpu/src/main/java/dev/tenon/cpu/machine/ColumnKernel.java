@@ -209,7 +209,11 @@ public record ColumnKernel(
         largest.check(bytes);
         factors.check(bytes);
         arguments.set(LONG, ColumnCode.STREAM, form.stream && y.isWholeVectors(bytes, 4L * lanes) ? 1 : 0);
-        call(form.log ? logSoftmax : softmax, form.rows, form.n, x, y, largest, factors, arguments);
+        x.check(form.rows, bytes);
+        boolean apart = x.stride() >= bytes + LINES && bytes > SHORT; // then the next row comes during this one
+        long ahead = apart ? x.stride() : ahead(form.rows, form.n, x);
+        set(form.rows, form.n, x.stride(), y.stride(), 0, ahead, arguments);
+        call(form.log ? logSoftmax : softmax, form.n, x, y, largest, factors, arguments);
     }
 
     /**
@@ -235,10 +239,14 @@ public record ColumnKernel(
     private void call(
             CallableCode kernel, int rows, int n, Matrix x, Matrix y, Place a, Place b, MemorySegment arguments) {
         x.check(rows, 4L * n);
-        boolean ask = 4L * n <= SHORT && rows >= 2 * AHEAD && x.stride() > SHORT;
-        long ahead = ask ? AHEAD * x.stride() : 4L * n > SHORT ? LINES : 0;
-        set(rows, n, x.stride(), y.stride(), AT_ONCE * x.stride(), ahead, arguments);
+        set(rows, n, x.stride(), y.stride(), AT_ONCE * x.stride(), ahead(rows, n, x), arguments);
         call(kernel, n, x, y, a, b, arguments);
+    }
+
+    /** How far ahead lines are asked for. */
+    private static long ahead(int rows, int n, Matrix x) {
+        boolean ask = 4L * n <= SHORT && rows >= 2 * AHEAD && x.stride() > SHORT;
+        return ask ? AHEAD * x.stride() : 4L * n > SHORT ? LINES : 0;
     }
 
     private static void set(int rows, int n, long xStep, long yStep, long next, long ahead, MemorySegment arguments) {
