@@ -19,6 +19,7 @@ public final class PanelTotals {
     private final int input;
     private final long at;
     private final RangeTask search = this::search;
+    private final RangeTask joining = this::joinChunks;
 
     /**
      * Takes room in a workspace.
@@ -84,7 +85,7 @@ public final class PanelTotals {
     /** Finds the totals of all panels, cut into chunks: each at its first unit, in the workspace of worker 0. */
     public void findAll(CpuFrame frame) {
         frame.parallel(search, panels.units(), 1);
-        joinChunks(frame.workspace(0));
+        frame.parallel(joining, panels.units() / panels.chunks(), 1);
     }
 
     private void search(CpuFrame frame, long from, long to, int worker) {
@@ -93,9 +94,10 @@ public final class PanelTotals {
         }
     }
 
-    /** Puts the totals of all chunks of each panel to those of its first. */
-    private void joinChunks(MemorySegment found) {
-        for (long unit = 0; unit < panels.units(); unit += panels.chunks()) {
+    /** Puts the totals of all chunks of panels to those of their first. */
+    private void joinChunks(CpuFrame frame, long from, long to, int worker) {
+        MemorySegment found = frame.workspace(0);
+        for (long unit = from * panels.chunks(); unit < to * panels.chunks(); unit += panels.chunks()) {
             for (int chunk = 1; chunk < panels.chunks(); chunk++) {
                 for (int j = 0; j < panels.columns(unit); j++) {
                     float most = most(found, unit + chunk, j);

@@ -1,9 +1,11 @@
 package dev.tenon.cpu.columns;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.machine.ColumnKernel;
+import dev.tenon.cpu.machine.RowFoldKernel;
 import dev.tenon.cpu.memory.Matrix;
 import dev.tenon.cpu.memory.Place;
 import dev.tenon.cpu.step.Layout;
@@ -27,10 +29,16 @@ public final class RowTotals {
 
     private static final int LINE = 16;
 
+    /** Rows that are worth reducing side by side, and elements of a row. */
+    private static final int ROWS = 8;
+
+    private static final int LEAST_ROW = 256;
+
     private final DType dtype;
     private final ExpTotals totals;
     private final long largest;
     private final long factors;
+    private final long pairs;
     private final long found;
     private final long staged;
     private final long result;
@@ -45,6 +53,7 @@ public final class RowTotals {
         totals = new ExpTotals(dtype, COLUMNS, layout);
         largest = layout.take(4L * WIDE);
         factors = layout.take(4L * WIDE);
+        pairs = layout.take((long) RowFoldKernel.PAIR * Math.ceilDiv(MOST, LEAST_ROW));
         found = layout.take(16);
         boolean direct = dtype == DType.F32;
         staged = layout.take(direct ? 0 : 4L * WIDE);
@@ -54,16 +63,37 @@ public final class RowTotals {
     /** Finds {@link #most} and {@link #sum} of so many elements, at least one and at most {@link #MOST}. */
     public void find(MemorySegment x, long first, int count, MemorySegment workspace) {
         begin(workspace);
-        int rows = count / COLUMNS;
+        int done = folded(x, first, count, workspace);
+        int rows = (count - done) / COLUMNS;
         if (rows > 0) {
-            totals.takeBlock(new ExpTotals.Rows(x, first, COLUMNS, COLUMNS), rows, workspace);
+            totals.takeBlock(new ExpTotals.Rows(x, first + done, COLUMNS, COLUMNS), rows, workspace);
             join(COLUMNS, workspace);
         }
-        findRest(x, first, count, workspace);
+        findRest(x, first, count, done, workspace);
     }
 
-    private void findRest(MemorySegment x, long first, int count, MemorySegment workspace) {
-        int rest = count % COLUMNS;
+    /** Takes as many elements as make long rows; returns how many: none where one of the rows has no number. */
+    private int folded(MemorySegment x, long first, int count, MemorySegment workspace) {
+        int size = Math.min(RowFoldKernel.MOST, count / ROWS / COLUMNS * COLUMNS);
+        if (dtype != DType.F32 || size < LEAST_ROW || !RowFolds.takes(ReduceFn.LOG_SUM_EXP, size, x)) {
+            return 0;
+        }
+        int rows = count / size;
+        RowFolds.run(
+                ReduceFn.LOG_SUM_EXP, rows, size, new Matrix(x, 4 * first, 4L * size), new Place(workspace, pairs));
+        for (int row = 0; row < rows; row++) {
+            long pair = pairs + (long) RowFoldKernel.PAIR * row;
+            add(RowFolds.largest(workspace, pair), RowFolds.value(ReduceFn.LOG_SUM_EXP, workspace, pair), workspace);
+        }
+        if (Double.isNaN(sum(workspace))) {
+            begin(workspace);
+            return 0;
+        }
+        return rows * size;
+    }
+
+    private void findRest(MemorySegment x, long first, int count, int done, MemorySegment workspace) {
+        int rest = (count - done) % COLUMNS;
         if (rest > 0) {
             totals.takeBlock(new ExpTotals.Rows(x, first + count - rest, rest, rest), 1, workspace);
             join(rest, workspace);

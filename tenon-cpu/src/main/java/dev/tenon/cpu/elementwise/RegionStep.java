@@ -6,27 +6,32 @@ import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.MachineLoops;
 import dev.tenon.cpu.loops.Segments;
 import dev.tenon.cpu.loops.StridedCopy;
 import dev.tenon.cpu.machine.RegionKernel;
+import dev.tenon.cpu.machine.RegionKernel.Element;
 import dev.tenon.cpu.machine.RegionKernel.Word;
 import dev.tenon.cpu.memory.Matrix;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A region of f32 in machine code of its own, where its operations have that: one loop from operands to result. Tiles
- * serve memory that machine code does not take.
+ * A region of f32 and floats of 16 bits in machine code of its own, where its operations have that: one loop from
+ * operands to result. Tiles serve memory that machine code does not take.
  */
 final class RegionStep implements CpuStep, RangeTask {
     /** Elements that are worth code of their own. */
@@ -49,6 +54,7 @@ final class RegionStep implements CpuStep, RangeTask {
     private final int[] rows;
     private final boolean[] repeated;
     private final int[] scalars;
+    private final Element[] scalarElements;
     private final int output;
     private final long elements;
     private final long inner;
@@ -73,11 +79,14 @@ final class RegionStep implements CpuStep, RangeTask {
             repeated[i] = operands.repeated.get(i);
         }
         scalars = operands.scalars.stream().mapToInt(i -> slots[i]).toArray();
+        scalarElements = operands.scalars.stream()
+                .map(i -> element(node.inputs().get(i).dtype()))
+                .toArray(Element[]::new);
         output = y;
         elements = node.output().shape().elements();
         boolean byRow = operands.repeated.contains(true);
         inner = byRow ? broadcast(node).inner() : 1;
-        stream = SizeMath.product("region", 4, elements) >= StridedCopy.STREAM_BYTES;
+        stream = SizeMath.product("region", kernel.form().result().bytes(), elements) >= StridedCopy.STREAM_BYTES;
     }
 
     private static Broadcast broadcast(Node node) {
@@ -91,8 +100,8 @@ final class RegionStep implements CpuStep, RangeTask {
         long elements = node.output().shape().elements();
         boolean single = outputs.length == 1
                 && region.results().getFirst() == region.steps().size() - 1;
-        boolean floats = node.output().dtype() == DType.F32
-                && node.inputs().stream().allMatch(value -> value.dtype() == DType.F32);
+        boolean floats = element(node.output().dtype()) != null
+                && node.inputs().stream().allMatch(value -> element(value.dtype()) != null);
         if (!single || !floats || elements < LEAST || !MachineLoops.available()) {
             return tiles;
         }
@@ -100,7 +109,7 @@ final class RegionStep implements CpuStep, RangeTask {
         if (operands == null) {
             return tiles;
         }
-        RegionKernel.Form form = form(region, operands, node.inputs().size());
+        RegionKernel.Form form = form(region, operands, node);
         RegionKernel kernel = form == null ? null : kernel(form);
         return kernel == null ? tiles : new RegionStep(kernel, tiles, operands, node, slots, outputs[0]);
     }
@@ -139,19 +148,36 @@ final class RegionStep implements CpuStep, RangeTask {
         return fits ? operands : null;
     }
 
-    private static RegionKernel.@Nullable Form form(Region region, Operands operands, int inputs) {
+    private static @Nullable Element element(DType dtype) {
+        return switch (dtype) {
+            case F32 -> Element.F32;
+            case F16 -> Element.F16;
+            case BF16 -> Element.BF16;
+            default -> null;
+        };
+    }
+
+    private static RegionKernel.@Nullable Form form(Region region, Operands operands, Node node) {
+        int inputs = node.inputs().size();
+        DType result = node.output().dtype();
         List<RegionKernel.Step> steps = new ArrayList<>();
         for (Region.Step step : region.steps()) {
             List<Integer> arguments = step.arguments().stream()
                     .map(argument -> argument < inputs ? operands.value(argument) : argument)
                     .toList();
-            RegionKernel.Step made = step(step.op(), arguments);
+            boolean last = steps.size() == region.steps().size() - 1;
+            RegionKernel.Step made = last && step.op() instanceof Cast
+                    ? new RegionKernel.Step(Word.COPY, arguments.getFirst(), arguments.getFirst(), 0, 0)
+                    : step(step.op(), arguments);
             if (made == null) {
                 return null;
             }
             steps.add(made);
         }
-        return new RegionKernel.Form(operands.rows.size(), operands.scalars.size(), steps);
+        List<Element> elements = operands.rows.stream()
+                .map(input -> element(node.inputs().get(input).dtype()))
+                .toList();
+        return new RegionKernel.Form(elements, operands.scalars.size(), steps, Objects.requireNonNull(element(result)));
     }
 
     private static RegionKernel.@Nullable Step step(Elementwise op, List<Integer> arguments) {
@@ -172,6 +198,15 @@ final class RegionStep implements CpuStep, RangeTask {
                 default -> null;
             };
             return word == null ? null : new RegionKernel.Step(word, a, arguments.get(1), 0, 0);
+        }
+        if (op instanceof Cast cast) {
+            Word word = switch (cast.to()) {
+                case F32 -> Word.COPY;
+                case F16 -> Word.ROUND_HALF;
+                case BF16 -> Word.ROUND_BFLOAT;
+                default -> null;
+            };
+            return word == null ? null : new RegionKernel.Step(word, a, a, 0, 0);
         }
         return null;
     }
@@ -217,7 +252,7 @@ final class RegionStep implements CpuStep, RangeTask {
     public void run(CpuFrame frame, long from, long to, int worker) {
         float[] numbers = new float[scalars.length];
         for (int i = 0; i < numbers.length; i++) {
-            numbers[i] = frame.at(scalars[i]).get(Loops.F32, 0);
+            numbers[i] = number(frame.at(scalars[i]), scalarElements[i]);
         }
         long most = inner == 1 ? 1 << 28 : to - from;
         for (long at = from; at < to; at += most) {
@@ -225,11 +260,21 @@ final class RegionStep implements CpuStep, RangeTask {
             long n = inner == 1 ? count : inner;
             Matrix[] operands = new Matrix[rows.length];
             for (int i = 0; i < operands.length; i++) {
-                operands[i] = new Matrix(frame.at(rows[i]), repeated[i] ? 0 : 4 * at * inner, repeated[i] ? 0 : 4 * n);
+                long bytes = repeated[i] ? 0 : kernel.form().operands().get(i).bytes();
+                operands[i] = new Matrix(frame.at(rows[i]), bytes * at * inner, bytes * n);
             }
-            Matrix y = new Matrix(frame.at(output), 4 * at * inner, 4 * n);
+            long bytes = kernel.form().result().bytes();
+            Matrix y = new Matrix(frame.at(output), bytes * at * inner, bytes * n);
             kernel.run(inner == 1 ? 1 : count, (int) n, operands, numbers, y, stream, MachineLoops.arguments());
         }
+    }
+
+    private static float number(MemorySegment scalar, Element element) {
+        return switch (element) {
+            case F32 -> scalar.get(Loops.F32, 0);
+            case F16 -> Float.float16ToFloat(scalar.get(Convert.I16, 0));
+            case BF16 -> Float.intBitsToFloat(scalar.get(Convert.I16, 0) << 16);
+        };
     }
 
     @Override

@@ -2,8 +2,17 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
+import dev.tenon.core.lazy.Lazy;
+import dev.tenon.cpu.machine.RegionKernel;
+import dev.tenon.cpu.machine.RegionKernel.Element;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 
 /**
  * Between memory of any element type and tiles of its {@link TileKind}. Positions in typed memory are elements, in
@@ -18,6 +27,22 @@ public final class Convert {
     private static final ValueLayout.OfFloat F32 = ValueLayout.JAVA_FLOAT_UNALIGNED;
     private static final float[] E4M3 = codes(DType.F8E4M3);
     private static final float[] E5M2 = codes(DType.F8E5M2);
+
+    /** Elements of 16 bits that are worth a call of machine code. */
+    private static final int WORTH = 64;
+
+    private static final float[] NONE = {};
+    private static final Lazy<Optional<Shorts>> SHORTS = new Lazy<>() {
+        @Override
+        protected Optional<Shorts> make() {
+            try {
+                return MachineLoops.available() ? Optional.of(Shorts.make()) : Optional.empty();
+            } catch (IllegalStateException e) {
+                System.getLogger("dev.tenon.cpu").log(Level.DEBUG, "loops over floats of 16 bits run in Java", e);
+                return Optional.empty();
+            }
+        }
+    };
 
     private Convert() {}
 
@@ -49,13 +74,49 @@ public final class Convert {
         }
     }
 
+    /** Loops over floats of 16 bits in machine code. */
+    private record Shorts(RegionKernel halves, RegionKernel bfloats, RegionKernel toHalves, RegionKernel toBfloats) {
+        static Shorts make() {
+            return new Shorts(
+                    kernel(Element.F16, Element.F32),
+                    kernel(Element.BF16, Element.F32),
+                    kernel(Element.F32, Element.F16),
+                    kernel(Element.F32, Element.BF16));
+        }
+
+        private static RegionKernel kernel(Element from, Element to) {
+            RegionKernel.Step copy = new RegionKernel.Step(RegionKernel.Word.COPY, 0, 0, 0, 0);
+            RegionKernel.Form form = new RegionKernel.Form(List.of(from), 0, List.of(copy), to);
+            return Objects.requireNonNull(RegionKernel.make(MachineLoops.lanes(), form));
+        }
+
+        static void run(RegionKernel kernel, Place x, Place y, int n) {
+            kernel.run(1, n, new Matrix[] {x.matrix()}, NONE, y.matrix(), false, MachineLoops.arguments());
+        }
+    }
+
+    /** Empty where machine code does not take them. */
+    private static Optional<Shorts> shorts(MemorySegment x, MemorySegment y, int n) {
+        return n >= WORTH && Segments.isNative(x) && Segments.isNative(y) ? SHORTS.get() : Optional.empty();
+    }
+
     private static void loadHalves(MemorySegment x, long from, MemorySegment tile, long offset, int n) {
+        Optional<Shorts> machine = shorts(x, tile, n);
+        if (machine.isPresent()) {
+            Shorts.run(machine.get().halves, new Place(x, 2 * from), new Place(tile, offset), n);
+            return;
+        }
         for (int i = 0; i < n; i++) {
             tile.set(F32, offset + 4L * i, Float.float16ToFloat(x.get(I16, 2 * from + 2L * i)));
         }
     }
 
     private static void loadBfloats(MemorySegment x, long from, MemorySegment tile, long offset, int n) {
+        Optional<Shorts> machine = shorts(x, tile, n);
+        if (machine.isPresent()) {
+            Shorts.run(machine.get().bfloats, new Place(x, 2 * from), new Place(tile, offset), n);
+            return;
+        }
         for (int i = 0; i < n; i++) {
             tile.set(I32, offset + 4L * i, x.get(I16, 2 * from + 2L * i) << 16);
         }
@@ -108,12 +169,22 @@ public final class Convert {
     }
 
     private static void storeHalves(MemorySegment tile, long offset, MemorySegment y, long from, int n) {
+        Optional<Shorts> machine = shorts(tile, y, n);
+        if (machine.isPresent()) {
+            Shorts.run(machine.get().toHalves, new Place(tile, offset), new Place(y, 2 * from), n);
+            return;
+        }
         for (int i = 0; i < n; i++) {
             y.set(I16, 2 * from + 2L * i, Float.floatToFloat16(tile.get(F32, offset + 4L * i)));
         }
     }
 
     private static void storeBfloats(MemorySegment tile, long offset, MemorySegment y, long from, int n) {
+        Optional<Shorts> machine = shorts(tile, y, n);
+        if (machine.isPresent()) {
+            Shorts.run(machine.get().toBfloats, new Place(tile, offset), new Place(y, 2 * from), n);
+            return;
+        }
         for (int i = 0; i < n; i++) {
             y.set(I16, 2 * from + 2L * i, bfloat16(tile.get(F32, offset + 4L * i)));
         }

@@ -215,9 +215,14 @@ public final class MachineLoops extends LoopsOverOthers {
     /** Sums in f32 of a block may overflow where doubles do not; then the loops in Java have the answer. */
     @Override
     public void moments(MemorySegment x, long xOffset, long n, float shift, MemorySegment to, long toOffset) {
-        double sum = 0;
-        double squares = 0;
-        for (long at = 0; at < n && Segments.isNative(x); at += BLOCK) {
+        to.set(Convert.F64, toOffset, 0);
+        to.set(Convert.F64, toOffset + 8, 0);
+        long done = Segments.isNative(x)
+                ? kernels.rows.addMoments(new Place(x, xOffset), n, shift, to, toOffset, ARGUMENTS.get())
+                : 0;
+        double sum = to.get(Convert.F64, toOffset);
+        double squares = to.get(Convert.F64, toOffset + 8);
+        for (long at = done; at < n && Segments.isNative(x); at += BLOCK) {
             int count = (int) Math.min(BLOCK, n - at);
             kernels.rows.moments(new Place(x, xOffset + 4 * at), count, shift, to, toOffset, ARGUMENTS.get());
             sum += to.get(Convert.F64, toOffset);

@@ -132,9 +132,9 @@ final class PlainElementwise {
         }
     }
 
-    /** As {@link VectorUnary} has it: of -infinity and a factor of 0 it is 0. */
+    /** As {@link VectorUnary} has it: of -infinity and a factor of 0 it is -0. */
     private static void leakyRelu(float[] x, float[] y, float alpha, int n) {
-        float limit = alpha == 0 ? 0 : Float.NEGATIVE_INFINITY * alpha;
+        float limit = alpha == 0 ? -0f : Float.NEGATIVE_INFINITY * alpha;
         for (int j = 0; j < n; j++) {
             float v = x[j];
             float scaled = v == Float.NEGATIVE_INFINITY ? limit : v * alpha;

@@ -58,7 +58,12 @@ final class PlainExponentials {
             v[j] = Math.min(Math.max(x[j], -104), 89);
             rest[j] = 0;
         }
-        split(v, rest, of.power, of.p, n);
+        powers(of, n);
+    }
+
+    /** y = e^v, v from -104 to 89. */
+    private static void powers(PlainBuffers of, int n) {
+        split(of.v, of.rest, of.power, of.p, n);
         for (int j = 0; j < n; j++) {
             // as two factors, the first 2^(k/2): results may be subnormal, and 2^128 is no number
             int bits = Float.floatToRawIntBits(of.power[j]);
@@ -68,29 +73,17 @@ final class PlainExponentials {
         }
     }
 
-    /** y = e^(x - shift), 0 below 2^-125; returns the sum. */
+    /** y = e^(x - shift); returns the sum. */
     static double expSum(PlainBuffers of, float shift, int n) {
         float[] x = of.x;
         float[] v = of.v;
         float[] rest = of.rest;
         for (int j = 0; j < n; j++) {
-            v[j] = Math.min(Math.max(x[j] - shift, -88), 89);
+            v[j] = Math.min(Math.max(x[j] - shift, -104), 89);
             rest[j] = 0;
         }
-        split(v, rest, of.power, of.p, n);
-        for (int j = 0; j < n; j++) {
-            float half =
-                    Float.intBitsToFloat((Float.floatToRawIntBits(of.power[j]) << 23) + VectorExponentials.HALF_BITS);
-            half = v[j] < Exponential.LOW ? 0 : half;
-            of.power[j] = v[j] > VectorExponentials.EXP_HIGH ? Float.POSITIVE_INFINITY : half;
-        }
-        float[] y = of.y;
-        float[] p = of.p;
-        float[] power = of.power;
-        for (int j = 0; j < n; j++) {
-            y[j] = (p[j] + 1) * power[j] * 2;
-        }
-        return PlainRows.sum(y, n);
+        powers(of, n);
+        return PlainRows.sum(of.y, n);
     }
 
     static void sigmoid(PlainBuffers of, int n) {

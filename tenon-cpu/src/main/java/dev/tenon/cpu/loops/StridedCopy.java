@@ -3,6 +3,7 @@ package dev.tenon.cpu.loops;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.cpu.memory.Matrix;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,14 +23,25 @@ public final class StridedCopy {
     /** Of a transpose that is worth larger units. */
     private static final long PANELS_BYTES = 128 * 1024;
 
-    /** Its units are so many, but for their sizes: each page is looked up once a unit, so that large ones take less. */
+    /** Its units are so many, but for their sizes: each page is looked up once a unit, so large ones take less. */
     private static final long PANELS = 32;
 
     private static final long LEAST_PANEL_BYTES = 128 * 1024;
     private static final long MOST_PANEL_BYTES = 2 << 20;
 
-    /** Of a row of its results. */
+    /** Of a row of its results, and the most rows that these come from: each lies in a page of its own. */
     private static final long PANEL_COLUMNS_BYTES = 1024;
+
+    private static final long MOST_PANEL_ROWS = 512;
+
+    /** Of each row that is turned by way of a buffer, and of a row of results there: all of it stays in a cache. */
+    private static final int BLOCK_BYTES = 128;
+
+    private static final long BUFFER_COLUMNS_BYTES = 2048;
+    private static final int LINE = 64;
+    private static final ThreadLocal<MemorySegment> BUFFER =
+            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(BLOCK_BYTES * (BUFFER_COLUMNS_BYTES + LINE), LINE));
+
     /**
      * A cache line of 4-byte elements: the lines that a tile reads are used up before they leave the first-level cache.
      */
@@ -114,7 +126,9 @@ public final class StridedCopy {
 
     /** Whole lines, more of them where there are few rows of results. */
     private long panelColumns(long chunkElements) {
-        long usual = PANEL_COLUMNS_BYTES * 8 / dtype.bits();
+        boolean aligned = middle.to() * dtype.bits() / 8 % LINE == 0;
+        long bytes = aligned ? PANEL_COLUMNS_BYTES : BUFFER_COLUMNS_BYTES;
+        long usual = Math.min(bytes * 8 / dtype.bits(), MOST_PANEL_ROWS);
         return Math.max(usual, chunkElements / Math.max(1, middle.size()) / usual * usual);
     }
 
@@ -233,7 +247,31 @@ public final class StridedCopy {
         int width = dtype.bytes();
         Matrix given = new Matrix(from, width * source, width * inner.from());
         Matrix wanted = new Matrix(to, width * target, width * middle.to());
+        boolean aligned = wanted.isWholeVectors(LINE, LINE);
+        if (stream && !aligned && columns * width >= 4 * LINE && columns * width <= BUFFER_COLUMNS_BYTES) {
+            return panelsByBuffer(given, wanted, (int) rows, (int) columns);
+        }
         return MachineLoops.transpose(width, (int) columns, (int) rows, given, wanted, stream);
+    }
+
+    /** Rows of results that begin within lines: whole lines of them go past the caches from a buffer. */
+    private long panelsByBuffer(Matrix from, Matrix to, int rows, int columns) {
+        int width = dtype.bytes();
+        int most = BLOCK_BYTES / width;
+        long step = ((long) columns * width + LINE - 1) / LINE * LINE + LINE;
+        Matrix buffer = new Matrix(BUFFER.get(), 0, step);
+        int done = columns;
+        for (int row = 0; row < rows; row += most) {
+            int count = Math.min(most, rows - row);
+            Matrix given = from.plus((long) row * width);
+            int taken = MachineLoops.transpose(width, columns, count, given, buffer, false);
+            Matrix wanted = to.plus(row * to.stride());
+            if (!MachineLoops.move(count, (long) taken * width, buffer, wanted, true)) {
+                taken = 0;
+            }
+            done = Math.min(done, taken);
+        }
+        return done;
     }
 
     /** What would be less than four beyond a tile belongs to it. */

@@ -23,20 +23,18 @@ final class VectorExponentials {
     private static final Class<?> NATIVE = Segments.NATIVE;
     private static final int LANES = SPECIES.length();
 
-    /** Above, a softmax takes e^x for infinity. */
-    static final float EXP_HIGH = 88.8f;
     /** The bits of 2^-1, with which 2^(n-1) is made for n that are at most 1. */
     static final int HALF_BITS = 126 << 23;
 
     /** Below, e^x is 0 even among subnormal numbers; above, infinity. */
-    private static final float EXP_LEAST = -104;
+    static final float EXP_LEAST = -104;
 
-    private static final float EXP_MOST = 89;
+    static final float EXP_MOST = 89;
 
     /** Below, the softplus of x is its exponential. */
     private static final float MISH_TAIL = -40;
 
-    private static final int ONE_BITS = 127 << 23;
+    static final int ONE_BITS = 127 << 23;
 
     private VectorExponentials() {}
 

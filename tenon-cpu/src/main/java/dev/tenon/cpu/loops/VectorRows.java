@@ -96,8 +96,7 @@ final class VectorRows {
     }
 
     /**
-     * y = e^(x - shift), results below 2^-125 are 0, which a sum that is at least 1 does not show; returns the sum of
-     * at most a few thousand.
+     * y = e^(x - shift); returns the sum of at most a few thousand.
      */
     static float expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
@@ -106,8 +105,12 @@ final class VectorRows {
         FloatVector rounder = FloatVector.broadcast(SPECIES, Exponential.ROUNDER);
         FloatVector sum = FloatVector.zero(SPECIES);
         for (int i = 0; i < n; i += LANES) {
-            FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+            FloatVector given = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
                     .sub(shift);
+            FloatVector v = given.blend(
+                            VectorExponentials.EXP_LEAST,
+                            given.compare(VectorOperators.LT, VectorExponentials.EXP_LEAST))
+                    .blend(VectorExponentials.EXP_MOST, given.compare(VectorOperators.GT, VectorExponentials.EXP_MOST));
             FloatVector t = v.fma(FloatVector.broadcast(SPECIES, Exponential.LOG2_E), rounder);
             FloatVector k = t.sub(rounder);
             FloatVector r = k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_HIGH), v);
@@ -118,12 +121,12 @@ final class VectorRows {
             p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E2));
             p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E1));
             p = p.mul(r).fma(r, r.add(1));
-            IntVector bits =
-                    t.reinterpretAsInts().lanewise(VectorOperators.LSHL, 23).add(VectorExponentials.HALF_BITS);
-            FloatVector e = p.mul(bits.reinterpretAsFloats())
-                    .mul(2)
-                    .blend(0, v.compare(VectorOperators.LT, Exponential.LOW))
-                    .blend(Float.POSITIVE_INFINITY, v.compare(VectorOperators.GT, VectorExponentials.EXP_HIGH));
+            IntVector bits = t.reinterpretAsInts();
+            IntVector half = bits.lanewise(VectorOperators.ASHR, 1)
+                    .lanewise(VectorOperators.LSHL, 23)
+                    .add(VectorExponentials.ONE_BITS);
+            IntVector other = bits.lanewise(VectorOperators.LSHL, 23).sub(half).add(2 * VectorExponentials.ONE_BITS);
+            FloatVector e = p.mul(half.reinterpretAsFloats()).mul(other.reinterpretAsFloats());
             sum = sum.add(e);
             e.intoMemorySegment(y, yOffset + 4L * i, ORDER);
         }

@@ -319,7 +319,7 @@ final class VectorUnary {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        float limit = alpha == 0 ? 0 : Float.NEGATIVE_INFINITY * alpha;
+        float limit = alpha == 0 ? -0f : Float.NEGATIVE_INFINITY * alpha;
         for (int i = 0; i < n; i += LANES) {
             FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
             VectorMask<Float> negative = v.compare(VectorOperators.LT, 0);

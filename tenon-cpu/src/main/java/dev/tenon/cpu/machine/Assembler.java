@@ -43,8 +43,11 @@ class Assembler {
 
     final ByteArrayOutputStream code = new ByteArrayOutputStream();
     private final List<Jump> jumps = new ArrayList<>();
-    /** Floats that lie behind the code, each where its label says. */
-    final Map<Float, Label> constants = new LinkedHashMap<>();
+    /** The bits of floats that lie behind the code, each where its label says. */
+    final Map<Integer, Label> constants = new LinkedHashMap<>();
+
+    /** Whole vectors of them, at multiples of their length. */
+    final Map<List<Float>, Label> tables = new LinkedHashMap<>();
 
     /** A place in the code that jumps go to. */
     static final class Label {
@@ -70,9 +73,16 @@ class Assembler {
 
     /** The code whole: constants behind it, jumps resolved. */
     byte[] bytes() {
-        constants.forEach((value, label) -> {
+        tables.forEach((values, label) -> {
+            while (code.size() % (Float.BYTES * values.size()) != 0) {
+                code.write(0);
+            }
             place(label);
-            int32(Float.floatToRawIntBits(value));
+            values.forEach(value -> int32(Float.floatToRawIntBits(value)));
+        });
+        constants.forEach((bits, label) -> {
+            place(label);
+            int32(bits);
         });
         ByteBuffer bytes = ByteBuffer.wrap(code.toByteArray()).order(ByteOrder.LITTLE_ENDIAN);
         for (Jump jump : jumps) {
@@ -110,6 +120,20 @@ class Assembler {
         operand(from, to, 1);
     }
 
+    /** 16 bits, zeros before them. */
+    void load16(int to, Memory from) {
+        rex(false, to, from.indexBits(), from.base);
+        write(0x0F, 0xB7);
+        operand(to, from, 1);
+    }
+
+    void store16(Memory to, int from) {
+        code.write(0x66);
+        rex(false, from, to.indexBits(), to.base);
+        code.write(0x89);
+        operand(from, to, 1);
+    }
+
     void move(int to, int from) {
         general(0x8B, to, from);
     }
@@ -135,6 +159,10 @@ class Assembler {
         immediate(4, to, value);
     }
 
+    void compare(int register, Memory with) {
+        general(0x3B, register, with);
+    }
+
     void compareConstant(int register, int value) {
         immediate(7, register, value);
     }
@@ -153,9 +181,22 @@ class Assembler {
         general(0x8D, to, of);
     }
 
+    void shiftRight(int register, int bits) {
+        rex(true, 0, 0, register);
+        code.write(0xC1);
+        code.write(0xC0 | 5 << 3 | register & 7);
+        code.write(bits);
+    }
+
     void multiply(int to, int from, int value) {
         general(0x69, to, from);
         int32(value);
+    }
+
+    /** to *= from. */
+    void multiply(int to, int from) {
+        rex(true, to, 0, from);
+        write(0x0F, 0xAF, 0xC0 | (to & 7) << 3 | from & 7);
     }
 
     /** Asks for a line of memory, which need not exist. */
@@ -163,6 +204,13 @@ class Assembler {
         rex(false, 0, line.indexBits(), line.base);
         write(0x0F, 0x18);
         operand(1, line, 1);
+    }
+
+    /** The same, for the second cache: rows that lie a power of two apart share few places of the first. */
+    void prefetchSecond(Memory line) {
+        rex(false, 0, line.indexBits(), line.base);
+        write(0x0F, 0x18);
+        operand(2, line, 1);
     }
 
     void push(int register) {

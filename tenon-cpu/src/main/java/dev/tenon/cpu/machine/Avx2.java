@@ -75,7 +75,7 @@ record Avx2(VectorAssembler code) implements VectorCode {
 
     @Override
     public void keepNarrow(int register) {
-        code.arithmetic256(VectorAssembler.Arithmetic.AND, register, register, b(0));
+        code.arithmetic256(VexAssembler.Arithmetic.AND, register, register, b(0));
     }
 
     @Override
@@ -84,7 +84,7 @@ record Avx2(VectorAssembler code) implements VectorCode {
     }
 
     @Override
-    public void arithmetic(VectorAssembler.Arithmetic op, int to, int a, int b) {
+    public void arithmetic(VexAssembler.Arithmetic op, int to, int a, int b) {
         code.arithmetic256(op, to, a, b);
     }
 
@@ -104,14 +104,21 @@ record Avx2(VectorAssembler code) implements VectorCode {
     }
 
     @Override
-    public void signs(int to, int from) {
-        code.signs256(to, from);
+    public void shiftRight(int to, int from, int bits) {
+        code.shiftRight256(to, from, bits);
     }
 
     @Override
-    public void zeroWhereLess(int to, int a, int b) {
-        code.notLess256(a(1), a, b);
-        code.arithmetic256(VectorAssembler.Arithmetic.AND, to, to, a(1));
+    public void replaceWhereNaN(int to, int x, int other) {
+        code.notNumbers256(a(1), x);
+        code.arithmetic256(VexAssembler.Arithmetic.XOR, other, other, to);
+        code.arithmetic256(VexAssembler.Arithmetic.AND, other, other, a(1));
+        code.arithmetic256(VexAssembler.Arithmetic.XOR, to, to, other);
+    }
+
+    @Override
+    public void signs(int to, int from) {
+        code.signs256(to, from);
     }
 
     @Override
@@ -143,7 +150,7 @@ record Avx2(VectorAssembler code) implements VectorCode {
     }
 
     @Override
-    public void spreadQuarters(VectorAssembler.Arithmetic op, int register, int other) {
+    public void spreadQuarters(VexAssembler.Arithmetic op, int register, int other) {
         code.swapHalves256(other, register);
         code.arithmetic256(op, register, register, other);
     }

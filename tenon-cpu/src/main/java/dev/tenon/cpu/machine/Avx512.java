@@ -90,7 +90,7 @@ record Avx512(VectorAssembler code) implements VectorCode {
     }
 
     @Override
-    public void arithmetic(VectorAssembler.Arithmetic op, int to, int a, int b) {
+    public void arithmetic(VexAssembler.Arithmetic op, int to, int a, int b) {
         code.arithmetic512(op, to, a, b);
     }
 
@@ -110,14 +110,19 @@ record Avx512(VectorAssembler code) implements VectorCode {
     }
 
     @Override
-    public void signs(int to, int from) {
-        code.signs512(to, from);
+    public void shiftRight(int to, int from, int bits) {
+        code.shiftRight512(to, from, bits);
     }
 
     @Override
-    public void zeroWhereLess(int to, int a, int b) {
-        code.notLess512(3, a, b);
-        code.keep512(to, 3, to);
+    public void replaceWhereNaN(int to, int x, int other) {
+        code.notNumbers512(3, x);
+        code.merge512(to, 3, other);
+    }
+
+    @Override
+    public void signs(int to, int from) {
+        code.signs512(to, from);
     }
 
     @Override
@@ -149,7 +154,7 @@ record Avx512(VectorAssembler code) implements VectorCode {
     }
 
     @Override
-    public void spreadQuarters(VectorAssembler.Arithmetic op, int register, int other) {
+    public void spreadQuarters(VexAssembler.Arithmetic op, int register, int other) {
         for (int order : new int[] {0x4E, 0xB1}) {
             code.quarters512(other, register, order);
             code.arithmetic512(op, register, register, other);

@@ -25,7 +25,7 @@ public final class BlendTaps {
      */
     public BlendTaps(int[] starts, int[] rows, float[] weights, long rowBytes) {
         results = starts.length - 1;
-        memory = Arena.ofAuto().allocate(8L * results + (long) BlendCode.TAP_BYTES * rows.length, 64);
+        memory = Arena.ofAuto().allocate(8L * results + (long) BlendKernel.Code.TAP_BYTES * rows.length, 64);
         long at = 0;
         int farthest = -1;
         for (int result = 0; result < results; result++) {
@@ -34,8 +34,8 @@ public final class BlendTaps {
             for (int tap = starts[result]; tap < starts[result + 1]; tap++) {
                 farthest = Math.max(farthest, rows[tap]);
                 memory.set(ValueLayout.JAVA_LONG, at, SizeMath.product("taps", rows[tap], rowBytes));
-                memory.set(ValueLayout.JAVA_FLOAT, at + BlendCode.WEIGHT, weights[tap]);
-                at += BlendCode.TAP_BYTES;
+                memory.set(ValueLayout.JAVA_FLOAT, at + BlendKernel.Code.WEIGHT, weights[tap]);
+                at += BlendKernel.Code.TAP_BYTES;
             }
         }
         last = farthest < 0 ? -1 : SizeMath.product("taps", farthest, rowBytes);

@@ -9,7 +9,7 @@ import static dev.tenon.cpu.machine.Assembler.RSI;
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
 import dev.tenon.cpu.machine.BlockProductKernel.Format;
-import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
+import dev.tenon.cpu.machine.VexAssembler.Arithmetic;
 
 /**
  * The code of a row of x times 16 rows of packed blocks, a lane each. Weights are unsigned bytes; an element of x is

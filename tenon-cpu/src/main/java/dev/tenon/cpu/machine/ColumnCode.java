@@ -12,7 +12,7 @@ import static dev.tenon.cpu.machine.Assembler.RSI;
 
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
-import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
+import dev.tenon.cpu.machine.VexAssembler.Arithmetic;
 
 /**
  * Code that walks over rows of floats, a few at a time, and keeps a number or two of each column in rows of their own.
@@ -41,6 +41,14 @@ abstract class ColumnCode extends ExponentialCode {
     static final int FLIP = NUMBER + 4;
     static final int LATER = NUMBER + 8;
 
+    /** From the first of {@link Grouped#MOST} rows to the first of the next. */
+    static final int NEXT = ROWS + 56;
+
+    /** From which byte of a row on lines of the next are asked for, and how far ahead those are. */
+    static final int LAST = ROWS + 64;
+
+    static final int NEXT_AHEAD = ROWS + 72;
+
     final RowWalk walk = new RowWalk(code, vectors);
 
     ColumnCode(int lanes) {
@@ -50,7 +58,6 @@ abstract class ColumnCode extends ExponentialCode {
     @Override
     void begin() {
         keepBoundedExponential();
-        vectors.constant(11, Exponential.LOW);
     }
 
     final void enter() {
@@ -132,8 +139,7 @@ abstract class ColumnCode extends ExponentialCode {
                 code.address(RDX, new Memory(RAX, R11, 4, 0));
                 columns(rows, narrow);
             });
-            code.multiply(RAX, R11, rows);
-            code.add(RSI, RAX);
+            code.add(RSI, argument(NEXT));
             after(rows);
             code.jump(top);
             code.place(next);
@@ -157,10 +163,19 @@ abstract class ColumnCode extends ExponentialCode {
         /** Asks for the lines of rows that follow. */
         final void askAhead(int rows) {
             if (rows == MOST) {
+                Label last = new Label();
+                Label ask = new Label();
+                code.compare(R9, argument(LAST));
+                code.jump(Assembler.NOT_LESS, last);
                 code.add(RAX, argument(AHEAD));
                 code.add(RDX, argument(AHEAD));
+                code.jump(ask);
+                code.place(last);
+                code.add(RAX, argument(NEXT_AHEAD));
+                code.add(RDX, argument(NEXT_AHEAD));
+                code.place(ask);
                 for (int row = 0; row < rows; row++) {
-                    code.prefetch(row(row));
+                    code.prefetchSecond(row(row));
                 }
             }
         }

@@ -36,6 +36,9 @@ public record ColumnKernel(
     /** Bytes ahead otherwise: the processor looks ahead within a page alone. */
     private static final long LINES = 256;
 
+    /** Rows at once. */
+    private static final int AT_ONCE = ColumnCode.Grouped.MOST;
+
     /** Bytes of a row up to which it is short. */
     private static final long SHORT = 1024;
 
@@ -76,7 +79,7 @@ public record ColumnKernel(
         if (rows > 0 && n > 0) {
             sums.checkWritable(4L * n);
             largest.checkWritable(4L * n);
-            call(expSums, rows, n, x, Matrix.NONE, largest, sums, arguments);
+            callApart(expSums, rows, n, x, largest, sums, arguments);
         }
     }
 
@@ -138,7 +141,7 @@ public record ColumnKernel(
     public void sums(int rows, int n, Matrix x, Place sums, MemorySegment arguments) {
         if (rows > 0 && n > 0) {
             sums.checkWritable(4L * n);
-            call(this.sums, rows, n, x, Matrix.NONE, sums, Place.NONE, arguments);
+            callApart(this.sums, rows, n, x, sums, Place.NONE, arguments);
         }
     }
 
@@ -152,7 +155,7 @@ public record ColumnKernel(
         if (rows > 0 && n > 0) {
             most.checkWritable(4L * n);
             least.checkWritable(4L * n);
-            call(extremes, rows, n, x, Matrix.NONE, most, least, arguments);
+            callApart(extremes, rows, n, x, most, least, arguments);
         }
     }
 
@@ -206,23 +209,63 @@ public record ColumnKernel(
         largest.check(bytes);
         factors.check(bytes);
         arguments.set(LONG, ColumnCode.STREAM, form.stream && y.isWholeVectors(bytes, 4L * lanes) ? 1 : 0);
-        call(form.log ? logSoftmax : softmax, form.rows, form.n, x, y, largest, factors, arguments);
+        x.check(form.rows, bytes);
+        boolean apart = x.stride() >= bytes + LINES && bytes > SHORT; // then the next row comes during this one
+        long ahead = apart ? x.stride() : ahead(form.rows, form.n, x);
+        set(form.rows, form.n, x.stride(), y.stride(), 0, ahead, arguments);
+        call(form.log ? logSoftmax : softmax, form.n, x, y, largest, factors, arguments);
+    }
+
+    /**
+     * Calls with rows that are far apart side by side, for pages of memory that lie one behind the other are looked up
+     * one after another: eight streams read 1.4 times as fast as one.
+     */
+    private void callApart(CallableCode kernel, int rows, int n, Matrix x, Place a, Place b, MemorySegment arguments) {
+        x.check(rows, 4L * n);
+        int apart = rows / AT_ONCE - (rows / AT_ONCE + 1) % 2; // odd: an even number of rows may be a power of two
+        int done = 0;
+        if (apart > 1) {
+            done = apart * AT_ONCE;
+            long ahead = x.stride() == 4L * n ? LINES : 4L * n > SHORT ? LINES : AHEAD / AT_ONCE * x.stride();
+            set(done, n, apart * x.stride(), 0, x.stride(), ahead, arguments);
+            call(kernel, n, x, Matrix.NONE, a, b, arguments);
+        }
+        if (done < rows) {
+            call(kernel, rows - done, n, x.plus(done * x.stride()), Matrix.NONE, a, b, arguments);
+        }
     }
 
     /** Checks x and calls. */
     private void call(
             CallableCode kernel, int rows, int n, Matrix x, Matrix y, Place a, Place b, MemorySegment arguments) {
         x.check(rows, 4L * n);
+        set(rows, n, x.stride(), y.stride(), AT_ONCE * x.stride(), ahead(rows, n, x), arguments);
+        call(kernel, n, x, y, a, b, arguments);
+    }
+
+    /** How far ahead lines are asked for. */
+    private static long ahead(int rows, int n, Matrix x) {
+        boolean ask = 4L * n <= SHORT && rows >= 2 * AHEAD && x.stride() > SHORT;
+        return ask ? AHEAD * x.stride() : 4L * n > SHORT ? LINES : 0;
+    }
+
+    private static void set(int rows, int n, long xStep, long yStep, long next, long ahead, MemorySegment arguments) {
+        arguments.set(LONG, RowCode.N, n);
+        arguments.set(LONG, ColumnCode.ROWS, rows);
+        arguments.set(LONG, ColumnCode.X_STEP, xStep);
+        arguments.set(LONG, ColumnCode.Y_STEP, yStep);
+        arguments.set(LONG, ColumnCode.NEXT, next);
+        arguments.set(LONG, ColumnCode.AHEAD, ahead);
+        boolean apart = ahead == LINES && next != 4L * n;
+        arguments.set(LONG, ColumnCode.LAST, apart ? 4L * n - LINES : Long.MAX_VALUE);
+        arguments.set(LONG, ColumnCode.NEXT_AHEAD, next + LINES - 4L * n);
+    }
+
+    private void call(CallableCode kernel, int n, Matrix x, Matrix y, Place a, Place b, MemorySegment arguments) {
         arguments.set(LONG, RowCode.X, x.offset());
         arguments.set(LONG, RowCode.Y, y.offset());
         arguments.set(LONG, RowCode.SCALE, a.offset());
         arguments.set(LONG, RowCode.BIAS, b.offset());
-        arguments.set(LONG, RowCode.N, n);
-        arguments.set(LONG, ColumnCode.ROWS, rows);
-        arguments.set(LONG, ColumnCode.X_STEP, x.stride());
-        arguments.set(LONG, ColumnCode.Y_STEP, y.stride());
-        boolean ask = 4L * n <= SHORT && rows >= 2 * AHEAD && x.stride() > SHORT;
-        arguments.set(LONG, ColumnCode.AHEAD, ask ? AHEAD * x.stride() : 4L * n > SHORT ? LINES : 0);
         if (n % lanes != 0) {
             VectorCode.writeMasks(lanes, arguments, RowCode.MASKS, n % lanes);
         }

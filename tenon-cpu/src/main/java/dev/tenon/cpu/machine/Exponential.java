@@ -17,8 +17,6 @@ public final class Exponential {
     public static final float E3 = 4.1668389e-2f;
     public static final float E2 = 1.66665211e-1f;
     public static final float E1 = 4.9999994e-1f;
-    /** Below, a softmax takes e^x for 0. */
-    public static final float LOW = -86.6f;
 
     private Exponential() {}
 }

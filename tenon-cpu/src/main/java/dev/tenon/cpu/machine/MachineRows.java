@@ -1,6 +1,8 @@
 package dev.tenon.cpu.machine;
 
+import dev.tenon.cpu.memory.Matrix;
 import dev.tenon.cpu.memory.Place;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -20,12 +22,17 @@ public record MachineRows(
         int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
+    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+
+    /** Of {@link RowFoldKernel#MOST} elements that are taken in one call. */
+    private static final int ROWS = 64;
 
     /** What a thread works with; not shared between threads. */
     public static final class Arguments {
         private final MemorySegment memory;
         private final float[] sums = new float[16];
+        private final Place pairs = new Place(Arena.ofAuto().allocate((long) RowFoldKernel.PAIR * ROWS), 0);
 
         /** @param memory {@link CallableCode#ARGUMENT_BYTES} */
         public Arguments(MemorySegment memory) {
@@ -63,7 +70,7 @@ public record MachineRows(
     }
 
     /**
-     * y = e^(x - shift), 0 below 2^-125; returns the sum of at most a few thousand.
+     * y = e^(x - shift); returns the sum of at most a few thousand.
      *
      * @param stream whether y goes past the caches, where it is aligned
      */
@@ -95,6 +102,32 @@ public record MachineRows(
         }
         to.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, toOffset, any ? sum(arguments, 0) : 0);
         to.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, toOffset + 8, any ? sum(arguments, 64) : 0);
+    }
+
+    /**
+     * Takes as many whole rows of {@link RowFoldKernel#MOST} as there are, if more than one; returns how many elements.
+     * Adds to two doubles the sum of x - shift and that of its squares.
+     */
+    public long addMoments(Place x, long n, float shift, MemorySegment to, long toOffset, Arguments arguments) {
+        long rows = n / RowFoldKernel.MOST;
+        if (rows < 2) {
+            return 0;
+        }
+        long bytes = 4L * RowFoldKernel.MOST;
+        double sum = to.get(DOUBLE, toOffset);
+        double squares = to.get(DOUBLE, toOffset + 8);
+        for (long row = 0; row < rows; row += ROWS) {
+            int count = (int) Math.min(ROWS, rows - row);
+            Matrix part = new Matrix(x.memory(), x.offset() + row * bytes, bytes);
+            folds.moments(count, RowFoldKernel.MOST, part, shift, arguments.pairs, arguments.memory);
+            for (int i = 0; i < count; i++) {
+                sum += arguments.pairs.memory().get(FLOAT, (long) RowFoldKernel.PAIR * i);
+                squares += arguments.pairs.memory().get(FLOAT, (long) RowFoldKernel.PAIR * i + 4);
+            }
+        }
+        to.set(DOUBLE, toOffset, sum);
+        to.set(DOUBLE, toOffset + 8, squares);
+        return rows * RowFoldKernel.MOST;
     }
 
     /** The largest, NaN where there is one. */

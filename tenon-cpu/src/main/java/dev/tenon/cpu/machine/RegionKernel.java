@@ -1,18 +1,9 @@
 package dev.tenon.cpu.machine;
 
-import static dev.tenon.cpu.machine.Assembler.R10;
-import static dev.tenon.cpu.machine.Assembler.R8;
-import static dev.tenon.cpu.machine.Assembler.RCX;
-import static dev.tenon.cpu.machine.Assembler.RDX;
-import static dev.tenon.cpu.machine.Assembler.RSI;
-
-import dev.tenon.cpu.machine.Assembler.Label;
-import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
 import dev.tenon.cpu.memory.Matrix;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +41,11 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
         BOUND,
         /** p a + q. */
         AFFINE,
+        /** a. */
+        COPY,
+        /** a, rounded to f16, or to bf16. */
+        ROUND_HALF,
+        ROUND_BFLOAT,
         GELU,
         /** This and the following are there with vectors of 16 floats. */
         EXPONENTIAL,
@@ -58,8 +54,26 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
         GATE,
         TANGENT;
 
-        private boolean isWide() {
+        boolean isWide() {
             return compareTo(EXPONENTIAL) >= 0;
+        }
+    }
+
+    /** What lies in memory. Values in between are f32. */
+    public enum Element {
+        F32(4),
+        F16(2),
+        BF16(2);
+
+        private final int bytes;
+
+        Element(int bytes) {
+            this.bytes = bytes;
+        }
+
+        /** Of an element. */
+        public int bytes() {
+            return bytes;
         }
     }
 
@@ -67,7 +81,21 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
     public record Step(Word word, int a, int b, float p, float q) {}
 
     /** What is computed: the last step is the result. */
-    public record Form(int rows, int scalars, List<Step> steps) {}
+    public record Form(List<Element> operands, int scalars, List<Step> steps, Element result) {
+        /** Of f32. */
+        public static Form floats(int rows, int scalars, List<Step> steps) {
+            return new Form(Collections.nCopies(rows, Element.F32), scalars, steps, Element.F32);
+        }
+
+        /** Operands in memory. */
+        public int rows() {
+            return operands.size();
+        }
+
+        boolean hasShorts() {
+            return result != Element.F32 || !operands.stream().allMatch(Element.F32::equals);
+        }
+    }
 
     /**
      * With vectors of that many floats; null for more values at once than there are registers, and for words that have
@@ -77,16 +105,16 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
      */
     public static @Nullable RegionKernel make(int lanes, Form form) {
         CallableCode.require(lanes);
-        byte[] plain = new Code(lanes, form, false).region();
+        byte[] plain = new RegionCode(lanes, form, false).region();
         if (plain == null) {
             return null;
         }
-        byte[] stream = new Code(lanes, form, true).region();
+        byte[] stream = new RegionCode(lanes, form, true).region();
         return new RegionKernel(form, CallableCode.of(plain), CallableCode.of(Objects.requireNonNull(stream)), lanes);
     }
 
     /**
-     * Computes rows of n floats.
+     * Computes rows of n elements.
      *
      * @param operands as many as the form has rows; a step of 0 repeats a row
      * @param scalars as many as the form has
@@ -99,296 +127,28 @@ public record RegionKernel(Form form, CallableCode plain, CallableCode stream, i
         if (rows <= 0 || n <= 0) {
             return;
         }
-        long bytes = 4L * n;
+        long bytes = (long) form.result.bytes * n;
         y.checkWritable(rows, bytes);
         arguments.set(LONG, RowCode.Y, y.offset());
-        arguments.set(LONG, Code.STEPS, y.stride());
-        for (int i = 0; i < form.rows; i++) {
-            operands[i].check(rows, bytes);
-            arguments.set(LONG, Code.PLACES[i], operands[i].offset());
-            arguments.set(LONG, Code.STEPS + 8L * (1 + i), operands[i].stride());
+        arguments.set(LONG, RegionCode.STEPS, y.stride());
+        for (int i = 0; i < form.rows(); i++) {
+            operands[i].check(rows, (long) form.operands.get(i).bytes * n);
+            arguments.set(LONG, RegionCode.PLACES[i], operands[i].offset());
+            arguments.set(LONG, RegionCode.STEPS + 8L * (1 + i), operands[i].stride());
         }
         for (int i = 0; i < form.scalars; i++) {
-            arguments.set(FLOAT, Code.SCALAR_AT + 4L * i, scalars[i]);
+            arguments.set(FLOAT, RegionCode.SCALAR_AT + 4L * i, scalars[i]);
         }
         arguments.set(LONG, RowCode.N, n);
-        arguments.set(LONG, Code.ROWS, rows);
+        arguments.set(LONG, RegionCode.ROWS, rows);
         if (n % lanes != 0) {
             VectorCode.writeMasks(lanes, arguments, RowCode.MASKS, n % lanes);
         }
-        CallableCode kernel = past && y.isWholeVectors(bytes, 4L * lanes) ? stream : plain;
+        CallableCode kernel = past && y.isWholeVectors(bytes, (long) form.result.bytes * lanes) ? stream : plain;
         kernel.call(arguments, memory(operands, 0), y.memory(), memory(operands, 1), memory(operands, 2));
     }
 
     private MemorySegment memory(Matrix[] operands, int which) {
-        return which < form.rows ? operands[which].memory() : MemorySegment.NULL;
-    }
-
-    /**
-     * The code. Vectors: 0 to 7 and 11 are what functions work with; the others hold values, those of scalars over the
-     * whole call.
-     */
-    private static final class Code extends ExponentialCode {
-        // byte offsets of further arguments, behind RowCode's
-        static final int ROWS = SUMS;
-        /** From row to row: of y, then of the operands. */
-        static final int STEPS = ROWS + 8;
-
-        static final int SCALAR_AT = STEPS + 8 * (1 + MOST_ROWS);
-        static final int[] PLACES = {X, SCALE, BIAS};
-
-        private static final int[] POINTERS = {RSI, RCX, R8};
-        private static final int[] FEW_VALUES = {8, 9, 10};
-        private static final int[] MANY_VALUES = {8, 9, 10, 28, 29, 30, 31, 25, 24, 23, 22, 21, 20};
-        /** Of those, the first that constants of functions leave. */
-        private static final int BESIDE_GELU = 3;
-
-        private static final int BESIDE_EXPONENTIALS = 10;
-
-        private final Form form;
-        private final boolean past;
-        private final RowWalk walk = new RowWalk(code, vectors);
-        private final int[] homes;
-        private final int[] lastUse;
-        private final List<Integer> free = new ArrayList<>();
-
-        Code(int lanes, Form form, boolean past) {
-            super(lanes, past, false);
-            this.form = form;
-            this.past = past;
-            int values = form.rows + form.scalars + form.steps.size();
-            homes = new int[values];
-            lastUse = new int[values];
-            Arrays.fill(lastUse, -1);
-            for (int i = 0; i < form.steps.size(); i++) {
-                lastUse[form.steps.get(i).a] = i;
-                lastUse[form.steps.get(i).b] = i;
-            }
-            boolean wide = vectors.wide() != null;
-            int[] pool = wide ? MANY_VALUES : FEW_VALUES;
-            int most = wide && hasGelu() ? BESIDE_GELU : wide && hasWide() ? BESIDE_EXPONENTIALS : pool.length;
-            for (int i = 0; i < most; i++) {
-                free.add(pool[i]);
-            }
-        }
-
-        private boolean hasGelu() {
-            return form.steps.stream().anyMatch(step -> step.word == Word.GELU);
-        }
-
-        private boolean hasWide() {
-            return form.steps.stream().anyMatch(step -> step.word.isWide());
-        }
-
-        @Override
-        void begin() {
-            if (hasGelu()) {
-                keepGelu();
-            }
-            if (hasWide()) {
-                keepExponential();
-            }
-            for (int i = 0; i < form.scalars; i++) {
-                vectors.broadcast(homes[form.rows + i], argument(SCALAR_AT + 4 * i));
-            }
-        }
-
-        /** Null where there are too few registers. */
-        byte @Nullable [] region() {
-            boolean has = vectors.wide() != null || !hasWide();
-            if (!has || form.rows > MOST_ROWS || form.scalars > MOST_SCALARS || !place()) {
-                return null;
-            }
-            Label row = new Label();
-            code.entry();
-            for (int i = 0; i < form.rows; i++) {
-                code.add(POINTERS[i], argument(PLACES[i]));
-            }
-            code.add(RDX, argument(Y));
-            begin();
-            code.place(row);
-            walk.over(this::vector);
-            for (int i = 0; i < form.rows; i++) {
-                code.add(POINTERS[i], argument(STEPS + 8 * (1 + i)));
-            }
-            code.add(RDX, argument(STEPS));
-            code.load(R10, argument(ROWS));
-            code.subtractConstant(R10, 1);
-            code.store(argument(ROWS), R10);
-            code.jump(Assembler.NOT_EQUAL, row);
-            if (past) {
-                code.storeFence();
-            }
-            code.zeroUpper();
-            code.ret();
-            return code.bytes();
-        }
-
-        /** Gives every value a register; false if there are too few. */
-        private boolean place() {
-            int last = form.steps.size() - 1;
-            for (int i = 0; i < form.rows + form.scalars; i++) {
-                if (free.isEmpty()) {
-                    return false;
-                }
-                homes[i] = free.removeFirst();
-            }
-            for (int i = 0; i <= last; i++) {
-                Step step = form.steps.get(i);
-                release(step.a, i);
-                if (step.b != step.a) {
-                    release(step.b, i);
-                }
-                if (free.isEmpty()) {
-                    return false;
-                }
-                homes[form.rows + form.scalars + i] = free.removeFirst();
-            }
-            return true;
-        }
-
-        private void release(int value, int step) {
-            boolean scalar = value >= form.rows && value < form.rows + form.scalars;
-            if (!scalar && lastUse[value] == step) {
-                free.add(homes[value]);
-            }
-        }
-
-        @Override
-        void vector(boolean narrow) {
-            for (int i = 0; i < form.rows; i++) {
-                walk.load(homes[i], POINTERS[i], narrow);
-            }
-            int to = 0;
-            for (int i = 0; i < form.steps.size(); i++) {
-                to = homes[form.rows + form.scalars + i];
-                run(form.steps.get(i), to);
-            }
-            if (past && !narrow) {
-                vectors.storeStream(RowWalk.at(RDX), to);
-            } else {
-                walk.store(RDX, to, narrow);
-            }
-        }
-
-        /** Reads all operands before it writes the result, whose register may be one of theirs. */
-        private void run(Step step, int to) {
-            int a = homes[step.a];
-            int b = homes[step.b];
-            switch (step.word) {
-                case ADD -> operate(Arithmetic.ADD, to, a, b);
-                case SUBTRACT -> operate(Arithmetic.SUBTRACT, to, a, b);
-                case MULTIPLY -> operate(Arithmetic.MULTIPLY, to, a, b);
-                case DIVIDE -> operate(Arithmetic.DIVIDE, to, a, b);
-                case NEGATE -> {
-                    vectors.constant(1, -0f);
-                    operate(Arithmetic.XOR, to, a, 1);
-                }
-                case MAGNITUDE -> {
-                    vectors.constant(1, Float.intBitsToFloat(Integer.MAX_VALUE));
-                    operate(Arithmetic.AND, to, a, 1);
-                }
-                case ROOT -> vectors.squareRoot(to, a);
-                case RECIPROCAL -> {
-                    vectors.constant(1, 1);
-                    operate(Arithmetic.DIVIDE, to, 1, a);
-                }
-                case NOT_NEGATIVE -> notNegative(to, a);
-                case LEAK -> {
-                    vectors.constant(1, step.p);
-                    operate(Arithmetic.MULTIPLY, 1, 1, a);
-                    operate(Arithmetic.MAXIMUM, to, 1, a); // the second where it is NaN, or both are zero
-                }
-                case BOUND -> {
-                    atLeast(1, a, step.p);
-                    if (step.p == 0) {
-                        vectors.zero(2);
-                        operate(Arithmetic.ADD, 1, 1, 2);
-                    }
-                    atMost(to, 1, step.q);
-                }
-                case AFFINE -> {
-                    vectors.constant(1, step.p);
-                    vectors.constant(2, step.q);
-                    vectors.multiplyThenAdd(1, a, 2);
-                    vectors.move(to, 1);
-                }
-                case GELU -> {
-                    vectors.move(0, a);
-                    gelu();
-                    vectors.move(to, 0);
-                }
-                case EXPONENTIAL, SIGMOID, GATE, TANGENT ->
-                    wide(step.word, to, a, Objects.requireNonNull(vectors.wide()));
-            }
-        }
-
-        private void wide(Word word, int to, int a, VectorAssembler wide) {
-            switch (word) {
-                case EXPONENTIAL -> {
-                    atLeast(1, a, -110);
-                    atMost(1, 1, 89);
-                    wideSplit(wide);
-                    wide.scale512(to, 3, 5);
-                }
-                case TANGENT -> tangent(to, a, wide);
-                default -> gate(word == Word.GATE, to, a, wide);
-            }
-        }
-
-        /**
-         * With e = e^-|a|: 1 or a, or where a is below zero e or a e, over 1 + e. a e is scaled last, for e may be
-         * subnormal.
-         */
-        private void gate(boolean times, int to, int a, VectorAssembler wide) {
-            vectors.constant(2, Float.intBitsToFloat(Integer.MAX_VALUE));
-            operate(Arithmetic.AND, 1, a, 2);
-            vectors.constant(2, -0f);
-            operate(Arithmetic.XOR, 1, 1, 2);
-            atLeast(1, 1, -110);
-            wideSplit(wide);
-            wide.scale512(6, 3, 5);
-            operate(Arithmetic.ADD, 7, 6, 1f);
-            if (times) {
-                atLeast(2, a, -110);
-                operate(Arithmetic.MULTIPLY, 3, 3, 2);
-                wide.scale512(6, 3, 5);
-                vectors.move(2, a);
-            } else {
-                set(2, 1);
-            }
-            vectors.zero(0);
-            wide.notLess512(3, a, 0);
-            wide.merge512(6, 3, 2);
-            operate(Arithmetic.DIVIDE, to, 6, 7);
-        }
-
-        /** With m = e^-2|a| - 1: -m / (2 + m), and a's sign. */
-        private void tangent(int to, int a, VectorAssembler wide) {
-            vectors.constant(2, Float.intBitsToFloat(Integer.MAX_VALUE));
-            operate(Arithmetic.AND, 6, a, 2);
-            operate(Arithmetic.XOR, 7, a, 6);
-            vectors.constant(2, -2);
-            operate(Arithmetic.MULTIPLY, 1, 6, 2);
-            atLeast(1, 1, -110);
-            wideReduce(wide);
-            horner(3, 1, 1);
-            operate(Arithmetic.MULTIPLY, 3, 3, 1);
-            set(2, 1);
-            wide.scale512(4, 2, 5);
-            operate(Arithmetic.SUBTRACT, 2, 4, 1f);
-            vectors.multiplyThenAdd(3, 4, 2);
-            operate(Arithmetic.ADD, 4, 3, 2f);
-            operate(Arithmetic.DIVIDE, 3, 3, 4);
-            vectors.constant(2, Float.intBitsToFloat(Integer.MAX_VALUE));
-            operate(Arithmetic.AND, 3, 3, 2);
-            operate(Arithmetic.XOR, to, 3, 7);
-        }
-
-        private void notNegative(int to, int a) {
-            vectors.zero(1);
-            operate(Arithmetic.MAXIMUM, 2, 1, a); // a where it is NaN or -0
-            operate(Arithmetic.ADD, to, 2, 1);
-        }
+        return which < form.rows() ? operands[which].memory() : MemorySegment.NULL;
     }
 }

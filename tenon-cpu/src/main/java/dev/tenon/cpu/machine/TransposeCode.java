@@ -18,7 +18,7 @@ import static dev.tenon.cpu.machine.Assembler.RSI;
 
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
-import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
+import dev.tenon.cpu.machine.VexAssembler.Arithmetic;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -46,12 +46,18 @@ final class TransposeCode {
 
     private static final int TILES_LEFT = 48;
 
+    /** Bytes of the lines that are done. */
+    private static final int DONE = 56;
+
     /** A tile's lines, one behind the other: rows that are a power of two apart share few places of a cache. */
     private static final int BUFFER = 64;
 
     private static final int LINE = 64;
     private static final int MOST_ROWS = 64;
     static final int ARGUMENT_BYTES = BUFFER + LINE * MOST_ROWS;
+
+    /** Rows ahead: more of them may share few places of a cache. */
+    private static final int AHEAD = 32;
 
     private static final int QUARTER = 16;
     private static final int FOUR = 4;
@@ -103,11 +109,15 @@ final class TransposeCode {
         code.load(R12, argument(TO_STEP));
         code.address(R13, new Memory(R12, R12, 2, 0));
         Label line = new Label();
+        code.xor(RAX, RAX);
+        code.store(argument(DONE), RAX);
         code.place(line);
         tiles();
-        code.load(RAX, argument(FROM));
-        code.addConstant(RAX, LINE);
-        code.store(argument(FROM), RAX);
+        for (int counted : new int[] {DONE, FROM}) {
+            code.load(RAX, argument(counted));
+            code.addConstant(RAX, LINE);
+            code.store(argument(counted), RAX);
+        }
         code.multiply(RAX, R12, LINE / width);
         code.add(RAX, argument(TO));
         code.store(argument(TO), RAX);
@@ -189,25 +199,47 @@ final class TransposeCode {
         code.jump(Assembler.NOT_EQUAL, tile);
     }
 
-    /** Copies the lines of a tile to the buffer and asks for those of the next tile. */
+    /**
+     * Copies the lines of a tile to the buffer. At every other line it asks for two of rows that follow, so many ahead;
+     * at the others the last tiles ask for the next lines of the first ones.
+     */
     private void gather() {
-        Label four = new Label();
-        code.move(R8, R14);
+        Label others = new Label();
+        Label ask = new Label();
+        Label alone = new Label();
+        Label done = new Label();
+        int tiles = Math.max(1, AHEAD / (rows * quarters));
         code.load(R9, argument(FROM_STEP));
         code.address(R10, new Memory(R9, R9, 2, 0));
-        code.address(R11, argument(BUFFER));
-        Label more = new Label();
-        Label asked = new Label();
         code.load(RDX, argument(TILES_LEFT));
-        code.compareConstant(RDX, 1);
-        code.jump(Assembler.NOT_EQUAL, more);
-        code.load(RDX, argument(FROM)); // after the last tile comes the first one's next line
+        code.load(RAX, argument(DONE));
+        code.andConstant(RAX, LINE);
+        code.jump(Assembler.NOT_EQUAL, others);
+        code.compareConstant(RDX, tiles + 1);
+        code.jump(Assembler.LESS, alone);
+        code.multiply(RDX, R9, AHEAD);
+        code.add(RDX, R14);
+        code.jump(ask);
+        code.place(others);
+        code.compareConstant(RDX, tiles + 1);
+        code.jump(Assembler.NOT_LESS, alone);
+        code.multiply(RDX, RDX, -rows * quarters);
+        code.addConstant(RDX, tiles * rows * quarters);
+        code.multiply(RDX, R9);
+        code.add(RDX, argument(FROM));
         code.addConstant(RDX, LINE);
-        code.jump(asked);
-        code.place(more);
-        code.multiply(RDX, R9, rows * quarters);
-        code.add(RDX, R8);
-        code.place(asked);
+        code.place(ask);
+        gather(true);
+        code.jump(done);
+        code.place(alone);
+        gather(false);
+        code.place(done);
+    }
+
+    private void gather(boolean ask) {
+        Label four = new Label();
+        code.move(R8, R14);
+        code.address(R11, argument(BUFFER));
         code.xor(RSI, RSI);
         code.addConstant(RSI, Math.max(1, rows * quarters / FOUR));
         code.place(four);
@@ -216,10 +248,16 @@ final class TransposeCode {
                 vectors.load(row, apart(R8, row).plus(at));
                 vectors.store(Memory.at(R11, row * LINE + at), row);
             }
-            code.prefetch(apart(RDX, row));
+            if (ask) {
+                code.prefetchSecond(apart(RDX, row));
+                code.prefetchSecond(apart(RDX, row).plus(LINE));
+                code.prefetchSecond(apart(RDX, row).plus(2 * LINE - 1)); // of rows that begin within lines
+            }
         }
         code.address(R8, new Memory(R8, R9, FOUR, 0));
-        code.address(RDX, new Memory(RDX, R9, FOUR, 0));
+        if (ask) {
+            code.address(RDX, new Memory(RDX, R9, FOUR, 0));
+        }
         code.addConstant(R11, FOUR * LINE);
         code.subtractConstant(RSI, 1);
         code.jump(Assembler.NOT_EQUAL, four);

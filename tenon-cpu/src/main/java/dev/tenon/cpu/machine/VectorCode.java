@@ -74,7 +74,7 @@ sealed interface VectorCode permits Avx2, Avx512 {
 
     void constant(int to, float value);
 
-    void arithmetic(VectorAssembler.Arithmetic op, int to, int a, int b);
+    void arithmetic(VexAssembler.Arithmetic op, int to, int a, int b);
 
     void move(int to, int from);
 
@@ -84,11 +84,14 @@ sealed interface VectorCode permits Avx2, Avx512 {
     /** Bits of each lane, to the left. */
     void shift(int to, int from, int bits);
 
+    /** The same to the right; zeros follow. */
+    void shiftRight(int to, int from, int bits);
+
+    /** to becomes {@code other} in the lanes where x is NaN. Uses {@code other}, and {@link #a a(1)}. */
+    void replaceWhereNaN(int to, int x, int other);
+
     /** The sign of each lane as an integer in all of its bits. */
     void signs(int to, int from);
-
-    /** Zero in the lanes of {@code to} where a is less than b. May use {@link #a a(1)}. */
-    void zeroWhereLess(int to, int a, int b);
 
     void squareRoot(int to, int from);
 
@@ -110,7 +113,7 @@ sealed interface VectorCode permits Avx2, Avx512 {
     }
 
     /** Every lane becomes the result over all lanes. Uses {@code other}. */
-    default void spread(VectorAssembler.Arithmetic op, int register, int other) {
+    default void spread(VexAssembler.Arithmetic op, int register, int other) {
         spreadQuarters(op, register, other);
         for (int order : new int[] {0x4E, 0xB1}) {
             shuffle(other, register, register, order);
@@ -119,5 +122,5 @@ sealed interface VectorCode permits Avx2, Avx512 {
     }
 
     /** Each quarter becomes the result over all quarters, lane by lane. */
-    void spreadQuarters(VectorAssembler.Arithmetic op, int register, int other);
+    void spreadQuarters(VexAssembler.Arithmetic op, int register, int other);
 }

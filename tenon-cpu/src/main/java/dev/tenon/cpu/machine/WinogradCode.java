@@ -12,7 +12,7 @@ import static dev.tenon.cpu.machine.Assembler.RSI;
 
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
-import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
+import dev.tenon.cpu.machine.VexAssembler.Arithmetic;
 
 /**
  * The code of Winograd's transformations along an axis: six rows of x to six of y, or to the first of four plus a bias.

@@ -311,6 +311,10 @@ final class RowNormStep implements CpuStep, RangeTask {
     /** Puts two sums into the workspace: of the differences of elements from {@code about}, and of their squares. */
     private void addMoments(
             Loops loops, MemorySegment x, long first, long count, float about, MemorySegment workspace) {
+        if (dtype == DType.F32) {
+            loops.moments(x, 4 * first, count, about, workspace, momentsAt);
+            return;
+        }
         double sum = 0;
         double squares = 0;
         for (long at = 0; at < count; at += BLOCK) {

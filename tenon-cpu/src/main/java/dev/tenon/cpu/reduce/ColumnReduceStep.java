@@ -26,15 +26,24 @@ import java.lang.foreign.MemorySegment;
  */
 final class ColumnReduceStep implements CpuStep, RangeTask {
     /** Not a power of two: rows that lie one such row apart would share few places of a cache. */
-    private static final int COLUMNS = 1008;
+    private static final int COLUMNS = 8192;
+
+    /** Of short rows that are taken together: no power of two, for rows so far apart would share places of a cache. */
+    private static final int WIDE = 1008;
 
     /** Rows that machine code sums in f32 before they are added in double. */
-    private static final int SUMMED = 128;
+    private static final int SUMMED = 120;
 
     /** Elements of a chunk of rows, and the most chunks. */
     private static final long CHUNK = 1 << 18;
 
     private static final long MOST_CHUNKS = 64;
+
+    /** Results of all chunks of a tile, which are joined at the end, at most. */
+    private static final long MOST_FOUND = 1 << 17;
+
+    /** Columns that are worth a worker's while when chunks are joined. */
+    private static final int JOINED = 512;
 
     /** Tiles that are enough pieces without chunks. */
     private static final long MANY_TILES = 16;
@@ -64,6 +73,7 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
     private final long foundAt;
 
     private final long workspaceBytes;
+    private final RangeTask joining = this::joinChunks;
 
     ColumnReduceStep(
             ReduceFn fn,
@@ -85,7 +95,8 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         this.summed = sums && dtype == DType.F32 && reduced.isSingle();
         long columns = Math.min(COLUMNS, kept.inner());
         boolean cut = tiles() < MANY_TILES && fn != ReduceFn.LOG_SUM_EXP;
-        this.chunks = cut ? Math.clamp(count / Math.ceilDiv(CHUNK, columns), 1, MOST_CHUNKS) : 1;
+        long most = Math.clamp(MOST_FOUND / Math.max(1, columns), 1, MOST_CHUNKS);
+        this.chunks = cut ? Math.clamp(count / Math.ceilDiv(CHUNK, Math.max(1, columns)), 1, most) : 1;
         Layout layout = new Layout();
         xAt = layout.take(4L * COLUMNS);
         yAt = layout.take(4L * COLUMNS);
@@ -98,7 +109,7 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
     /** Rows, one behind the other, that are as wide as a tile together; 1 where they are not one behind the other. */
     static int together(CpuReductionLowering.Walk kept, CpuReductionLowering.Walk reduced) {
         boolean joined = kept.innerStride() == 1 && reduced.isSingle() && reduced.innerStride() == kept.inner();
-        return joined ? (int) Math.clamp(COLUMNS / kept.inner(), 1, Math.max(1, reduced.elements())) : 1;
+        return joined ? (int) Math.clamp(WIDE / kept.inner(), 1, Math.max(1, reduced.elements())) : 1;
     }
 
     private long tiles() {
@@ -110,9 +121,7 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         long perTile = Math.min(COLUMNS, kept.inner()) * Math.ceilDiv(count, chunks);
         frame.parallel(this, tiles() * chunks, Math.max(1, 16_384 / perTile));
         if (chunks > 1) {
-            for (long tile = 0; tile < tiles(); tile++) {
-                joinChunks(frame, tile);
-            }
+            frame.parallel(joining, tiles() * Math.ceilDiv(COLUMNS, JOINED), 1);
         }
     }
 
@@ -142,9 +151,18 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         }
     }
 
-    private void joinChunks(CpuFrame frame, long tile) {
+    /** Joins the chunks of some columns of tiles. */
+    private void joinChunks(CpuFrame frame, long from, long to, int worker) {
+        long parts = Math.ceilDiv(COLUMNS, JOINED);
+        for (long part = from; part < to; part++) {
+            int begin = (int) (part % parts) * JOINED;
+            joinChunks(frame, part / parts, begin, Math.min(columns(part / parts), begin + JOINED));
+        }
+    }
+
+    private void joinChunks(CpuFrame frame, long tile, int begin, int end) {
         MemorySegment found = frame.workspace(0);
-        for (int j = 0; j < columns(tile); j++) {
+        for (int j = begin; j < end; j++) {
             double running = Fold.start(fn);
             for (long chunk = 0; chunk < chunks; chunk++) {
                 long at = (tile * chunks + chunk) * COLUMNS + j;

@@ -5,7 +5,13 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.reduction.Cumulative;
 import dev.tenon.cpu.loops.Convert;
+import dev.tenon.cpu.loops.MachineLoops;
 import dev.tenon.cpu.loops.Raw;
+import dev.tenon.cpu.loops.Segments;
+import dev.tenon.cpu.loops.StridedCopy;
+import dev.tenon.cpu.machine.LaneKernel;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Lanes;
@@ -23,6 +29,7 @@ final class CumulativeStep extends LoopStep {
     private final Lanes lanes;
     private final boolean sum;
     private final boolean columns;
+    private final LaneKernel.Form form;
     private final boolean exclusive;
     private final boolean reverse;
     private final int input;
@@ -37,7 +44,9 @@ final class CumulativeStep extends LoopStep {
             case SUM -> true;
             case PROD -> false;
         };
-        this.columns = dtype == DType.F32 && lanes.stride > 1;
+        this.columns = lanes.stride > 1 && !Raw.isPacked(dtype);
+        this.form = new LaneKernel.Form(
+                sum, op.exclusive(), op.reverse(), node.output().type().bytes() >= StridedCopy.STREAM_BYTES);
         this.exclusive = op.exclusive();
         this.reverse = op.reverse();
         this.input = context.slot(node.input(0));
@@ -73,20 +82,58 @@ final class CumulativeStep extends LoopStep {
         }
     }
 
-    /** Lanes of f32 side by side, row by row. */
+    /** Lanes side by side, row by row. */
     private void panel(MemorySegment source, MemorySegment target, long first, int n, MemorySegment totals) {
+        boolean floats = dtype.isFloat();
         for (int j = 0; j < n; j++) {
-            totals.set(Convert.F64, 8L * j, sum ? 0 : 1);
-        }
-        for (long i = 0; i < lanes.size; i++) {
-            long row = 4 * (first + (reverse ? lanes.size - 1 - i : i) * lanes.stride);
-            for (int j = 0; j < n; j++) {
-                double total = totals.get(Convert.F64, 8L * j);
-                double value = source.get(Raw.F32, row + 4L * j);
-                double next = sum ? total + value : total * value;
-                target.set(Raw.F32, row + 4L * j, (float) (exclusive ? total : next));
-                totals.set(Convert.F64, 8L * j, next);
+            if (floats) {
+                totals.set(Convert.F64, 8L * j, sum ? 0 : 1);
+            } else {
+                totals.set(Raw.I64, 8L * j, sum ? 0 : 1);
             }
+        }
+        int done = dtype == DType.F32 ? byMachineCode(source, target, first, n, totals) : 0;
+        for (long i = 0; i < lanes.size && done < n; i++) {
+            long row = first + (reverse ? lanes.size - 1 - i : i) * lanes.stride;
+            if (floats) {
+                floatRow(source, target, row, done, n, totals);
+            } else {
+                integerRow(source, target, row, done, n, totals);
+            }
+        }
+    }
+
+    /** As many lanes as machine code does; returns how many. */
+    private int byMachineCode(MemorySegment source, MemorySegment target, long first, int n, MemorySegment totals) {
+        int taken = n / LaneKernel.LANES * LaneKernel.LANES;
+        boolean outside = Segments.isNative(source) && Segments.isNative(target) && Segments.isNative(totals);
+        if (taken == 0 || lanes.size == 0 || !outside || !MachineLoops.available()) {
+            return 0;
+        }
+        Matrix x = new Matrix(source, 4 * first, 4 * lanes.stride);
+        Matrix y = new Matrix(target, 4 * first, 4 * lanes.stride);
+        LaneKernel.running(form, lanes.size, taken, x, y, new Place(totals, 0), MachineLoops.arguments());
+        return taken;
+    }
+
+    private void floatRow(MemorySegment source, MemorySegment target, long row, int from, int n, MemorySegment totals) {
+        for (int j = from; j < n; j++) {
+            double total = totals.get(Convert.F64, 8L * j);
+            double value = Elements.getDouble(dtype, source, row + j);
+            double next = sum ? total + value : total * value;
+            Elements.setDouble(dtype, target, row + j, exclusive ? total : next);
+            totals.set(Convert.F64, 8L * j, next);
+        }
+    }
+
+    private void integerRow(
+            MemorySegment source, MemorySegment target, long row, int from, int n, MemorySegment totals) {
+        for (int j = from; j < n; j++) {
+            long total = totals.get(Raw.I64, 8L * j);
+            long value = Elements.getLong(dtype, source, row + j);
+            long next = sum ? total + value : total * value;
+            Elements.setLong(dtype, target, row + j, exclusive ? total : next);
+            totals.set(Raw.I64, 8L * j, next);
         }
     }
 

@@ -37,15 +37,10 @@ final class RowReduceStep implements CpuStep, RangeTask {
 
     private static final long FOUND_AT = MAX_AT + 8;
 
-    /** Columns, no power of two, that a long run is summed as, and rows of them that are worth it. */
-    private static final int SPREAD = 1008;
+    /** Elements of rows that are reduced in one call, and the most rows. */
+    private static final long TOGETHER = 1 << 17;
 
-    private static final int LEAST_ROWS = 16;
-
-    /** Rows that are reduced in one call. */
-    private static final int MANY = 512;
-
-    private static final long PAIRS_AT = MAX_AT;
+    private static final int MANY = 4096;
 
     private static final long CHUNK = 16L * BLOCK;
     /** Rows from which on workers share each, where they are few, and where they are not. */
@@ -63,6 +58,7 @@ final class RowReduceStep implements CpuStep, RangeTask {
     private final long count;
     private final boolean shared;
     private final boolean together;
+    private final long pairsAt;
     private final RowTotals totals;
     private final long workspaceBytes;
     private final RangeTask part = this::part;
@@ -86,7 +82,8 @@ final class RowReduceStep implements CpuStep, RangeTask {
         this.shared =
                 reduced.inner() == count && (count >= VERY_LONG || (count >= LONG && kept.elements() <= FEW_ROWS));
         Layout layout = new Layout();
-        layout.take(shared ? FOUND_AT + 16 * chunks() : PAIRS_AT + (long) RowFoldKernel.PAIR * MANY);
+        layout.take(shared ? FOUND_AT + 16 * chunks() : MAX_AT);
+        pairsAt = layout.take((long) RowFoldKernel.PAIR * MANY);
         totals = new RowTotals(dtype, layout);
         workspaceBytes = layout.bytes();
     }
@@ -115,8 +112,9 @@ final class RowReduceStep implements CpuStep, RangeTask {
         MemorySegment y = frame.at(output);
         MemorySegment workspace = frame.workspace(worker);
         if (together && RowFolds.takes(fn, count, x)) {
-            for (long i = from; i < to; i += MANY) {
-                many(frame, i, (int) Math.min(MANY, to - i), worker);
+            int most = (int) Math.clamp(TOGETHER / count, 1, MANY);
+            for (long i = from; i < to; i += most) {
+                many(frame, i, (int) Math.min(most, to - i), worker);
             }
             return;
         }
@@ -129,8 +127,27 @@ final class RowReduceStep implements CpuStep, RangeTask {
         if (fn != ReduceFn.LOG_SUM_EXP) {
             return Fold.finish(fn, fold(loops, fn, x, base, workspace, 0), count, 0);
         }
+        double found = reduced.inner() == count && ColumnLoops.takes(x, workspace)
+                ? logSumExp(x, base, workspace)
+                : Double.NaN;
+        if (!Double.isNaN(found)) {
+            return found;
+        }
         double max = fold(loops, ReduceFn.MAX, x, base, workspace, 0);
         return Double.isInfinite(max) ? max : Fold.finish(fn, fold(loops, fn, x, base, workspace, max), count, max);
+    }
+
+    /** Of a run; NaN where loops in Java have the answer. */
+    private double logSumExp(MemorySegment x, long first, MemorySegment workspace) {
+        float most = ExpTotals.LEAST;
+        double sum = 0;
+        for (long at = 0; at < count; at += RowTotals.MOST) {
+            totals.find(x, first + at, (int) Math.min(count - at, RowTotals.MOST), workspace);
+            float own = totals.most(workspace);
+            sum = ExpTotals.joined(most, sum, own, totals.sum(workspace));
+            most = Math.max(most, own);
+        }
+        return sum > 0 ? most + Math.log(sum) : Double.NaN;
     }
 
     /** Rows that machine code reduces in one call; those without a finite sum again, one by one. */
@@ -138,9 +155,9 @@ final class RowReduceStep implements CpuStep, RangeTask {
         MemorySegment x = frame.at(input);
         MemorySegment workspace = frame.workspace(worker);
         Matrix all = new Matrix(x, 4 * kept.at(from), 4 * kept.innerStride());
-        RowFolds.run(fn, rows, (int) count, all, new Place(workspace, PAIRS_AT));
+        RowFolds.run(fn, rows, (int) count, all, new Place(workspace, pairsAt));
         for (int row = 0; row < rows; row++) {
-            long pair = PAIRS_AT + (long) RowFoldKernel.PAIR * row;
+            long pair = pairsAt + (long) RowFoldKernel.PAIR * row;
             double value = RowFolds.value(fn, workspace, pair);
             double result = value;
             if (fn != ReduceFn.MAX && fn != ReduceFn.MIN) {
@@ -242,11 +259,17 @@ final class RowReduceStep implements CpuStep, RangeTask {
             double max) {
         double running = start;
         long at = 0;
-        if (with == ReduceFn.SUM || with == ReduceFn.MEAN || with == ReduceFn.LOG_SUM) {
-            double sum = sum(loops, x, first, size, workspace);
-            if (Double.isFinite(sum)) {
-                running += sum;
-                at = size / SPREAD * SPREAD;
+        int rows = (int) Math.min(size / BLOCK, MANY);
+        if (dtype == DType.F32 && rows > 1 && with != ReduceFn.LOG_SUM_EXP && RowFolds.takes(with, BLOCK, x)) {
+            RowFolds.run(with, rows, BLOCK, new Matrix(x, 4 * first, 4L * BLOCK), new Place(workspace, pairsAt));
+            double joined = Fold.start(with);
+            for (int row = 0; row < rows; row++) {
+                double value = RowFolds.value(with, workspace, pairsAt + (long) RowFoldKernel.PAIR * row);
+                joined = Fold.joinRunning(with, joined, value);
+            }
+            if (Double.isFinite(joined) || with == ReduceFn.MAX || with == ReduceFn.MIN) {
+                running = Fold.joinRunning(with, running, joined);
+                at = (long) rows * BLOCK;
             }
         }
         for (; at < size; at += BLOCK) {
@@ -256,21 +279,6 @@ final class RowReduceStep implements CpuStep, RangeTask {
             running = foldBlock(loops, with, running, block, offset, n, workspace, max);
         }
         return running;
-    }
-
-    /**
-     * The sum of a run's whole {@link #SPREAD}s as columns of a few rows at once: pages are looked up side by side. Not
-     * finite where that is not done, or overflows in f32.
-     */
-    private double sum(Loops loops, MemorySegment x, long first, long size, MemorySegment workspace) {
-        int rows = (int) (Math.min(size, CHUNK) / SPREAD);
-        if (dtype != DType.F32 || rows < LEAST_ROWS || size > CHUNK) {
-            return rows == 0 ? 0 : Double.NaN;
-        }
-        workspace.asSlice(Y_AT, 4L * SPREAD).fill((byte) 0);
-        Matrix all = new Matrix(x, 4 * first, 4L * SPREAD);
-        boolean done = ColumnLoops.addSums(rows, SPREAD, all, new Place(workspace, Y_AT));
-        return done ? loops.sum(workspace, Y_AT, SPREAD) : Double.NaN;
     }
 
     private static double foldBlock(

@@ -5,7 +5,12 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.reduction.TopK;
+import dev.tenon.cpu.loops.MachineLoops;
 import dev.tenon.cpu.loops.Raw;
+import dev.tenon.cpu.loops.Segments;
+import dev.tenon.cpu.machine.LaneKernel;
+import dev.tenon.cpu.memory.Matrix;
+import dev.tenon.cpu.memory.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Lanes;
@@ -15,10 +20,14 @@ import java.lang.foreign.MemorySegment;
 /**
  * The first k of each lane in the order (value, index), which is total, so every k gives a prefix of the same answer. A
  * heap of the k best so far, worst on top, is then taken apart from the back: k and the lane's length may be anything.
+ * The best few of lanes of f32 side by side are found row by row, where machine code runs.
  */
 final class TopKStep extends LoopStep {
     /** Lanes side by side that are worked on as lines: a line of a cache has as many elements of four bytes. */
     private static final int GATHERED = 16;
+
+    /** Lanes of f32 side by side whose best are found row by row. */
+    private static final int PANEL = 256;
 
     /** Bytes of a lane that so many of stay in a cache. */
     private static final long MOST_BYTES = 256 << 10;
@@ -28,6 +37,7 @@ final class TopKStep extends LoopStep {
     private final long k;
     private final boolean largest;
     private final boolean gathered;
+    private final boolean few;
     private final int input;
     private final int values;
     private final int indices;
@@ -41,6 +51,8 @@ final class TopKStep extends LoopStep {
         this.largest = op.largest();
         boolean fits = lanes.size <= MOST_BYTES / Math.max(1, dtype.bytes());
         this.gathered = lanes.stride > 1 && !Raw.isPacked(dtype) && fits;
+        boolean fewBest = k > 0 && k <= LaneKernel.MOST_BEST && lanes.size <= Integer.MAX_VALUE;
+        this.few = dtype == DType.F32 && fewBest && lanes.stride >= LaneKernel.LANES;
         this.input = context.slot(node.input(0));
         this.values = context.slot(node.outputs().get(0));
         this.indices = context.slot(node.outputs().get(1));
@@ -48,11 +60,15 @@ final class TopKStep extends LoopStep {
 
     @Override
     public long workspaceBytes() {
-        return SizeMath.sum("top-k", heapBytes(), gatheredBytes());
+        return SizeMath.sum("top-k", heapBytes(), gatheredBytes(), foundBytes());
     }
 
     private long gatheredBytes() {
         return gathered ? SizeMath.product("top-k", GATHERED, lanes.size, dtype.bytes()) : 0;
+    }
+
+    private long foundBytes() {
+        return few ? 8 * k * PANEL : 0;
     }
 
     private long heapBytes() {
@@ -61,7 +77,7 @@ final class TopKStep extends LoopStep {
 
     @Override
     protected long leastUnits() {
-        return gathered ? Math.min(lanes.stride, GATHERED) : 1;
+        return few ? Math.min(lanes.stride, PANEL) : gathered ? Math.min(lanes.stride, GATHERED) : 1;
     }
 
     @Override
@@ -73,6 +89,49 @@ final class TopKStep extends LoopStep {
     public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment source = frame.at(input);
         MemorySegment workspace = frame.workspace(worker);
+        if (few && isByMachineCode(source, workspace)) {
+            for (long lane = from; lane < to; ) {
+                int n = (int) Math.min(Math.min(PANEL, to - lane), lanes.stride - lane % lanes.stride);
+                int taken = n / LaneKernel.LANES * LaneKernel.LANES;
+                if (taken > 0) {
+                    panel(frame, lane, taken, workspace);
+                }
+                lanes(frame, lane + taken, lane + n, workspace);
+                lane += n;
+            }
+            return;
+        }
+        lanes(frame, from, to, workspace);
+    }
+
+    private static boolean isByMachineCode(MemorySegment source, MemorySegment workspace) {
+        boolean outside = Segments.isNative(source) && Segments.isNative(workspace);
+        return outside && MachineLoops.lanes() == LaneKernel.LANES && LaneKernel.hasBest();
+    }
+
+    /** The best few of lanes side by side. */
+    private void panel(CpuFrame frame, long lane, int n, MemorySegment workspace) {
+        MemorySegment source = frame.at(input);
+        long first = lanes.first(lane, lanes.size);
+        long target = lanes.first(lane, k);
+        long found = heapBytes() + gatheredBytes();
+        Matrix x = new Matrix(source, 4 * first, 4 * lanes.stride);
+        int size = (int) lanes.size;
+        LaneKernel.best((int) k, largest, size, n, x, new Place(workspace, found), MachineLoops.arguments());
+        for (int place = 0; place < k; place++) {
+            long numbers = found + 4L * n * (k + place);
+            long to = target + place * lanes.stride;
+            for (int j = 0; j < n; j++) {
+                long row = workspace.get(Raw.I32, numbers + 4L * j);
+                frame.at(indices).set(Raw.I64, 8 * (to + j), row);
+                int bits = source.get(Raw.I32, 4 * (first + row * lanes.stride + j));
+                frame.at(values).set(Raw.I32, 4 * (to + j), bits);
+            }
+        }
+    }
+
+    private void lanes(CpuFrame frame, long from, long to, MemorySegment workspace) {
+        MemorySegment source = frame.at(input);
         if (!gathered) {
             for (long lane = from; lane < to; lane++) {
                 lane(frame, lane, source, lanes.first(lane, lanes.size), lanes.stride, workspace);

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.elementwise.UnaryAccuracy;
@@ -82,6 +84,36 @@ class RegionStepTest {
                 }
             }
         }
+    }
+
+    /** Short floats with rows and numbers of other types: all in f32, rounded once or where a cast says. */
+    @Test
+    void shortFloats() {
+        for (DType dtype : List.of(DType.F16, DType.BF16)) {
+            for (int inner : new int[] {64, 67, 333}) {
+                int rows = LARGE / inner + 1;
+                NdArray x = new Seeded(6).floats(dtype, -3, 3, rows, inner);
+                NdArray row = new Seeded(7).floats(DType.F32, -3, 3, inner);
+                NdArray scalar = NdArray.of(TensorType.of(dtype), 0.75);
+                Region region = new Region(
+                        List.of(
+                                new Region.Step(new Cast(DType.F32, true), List.of(0)),
+                                new Region.Step(new Binary(BinaryFn.ADD), List.of(3, 1)),
+                                new Region.Step(new Cast(dtype, true), List.of(4)),
+                                new Region.Step(new Binary(BinaryFn.MUL), List.of(5, 2))),
+                        List.of(3));
+                NdArray y = OneNode.of(region, x, row, scalar).threads(2).run().getFirst();
+                for (int i = 0; i < x.size(); i++) {
+                    double sum = rounded(dtype, (float) x.get(i) + (float) row.get(i % inner));
+                    double wanted = rounded(dtype, (float) sum * 0.75f);
+                    assertThat(y.get(i)).as("element " + i).isEqualTo(wanted);
+                }
+            }
+        }
+    }
+
+    private static double rounded(DType dtype, double value) {
+        return Elements.toDouble(dtype, Elements.fromDouble(dtype, value));
     }
 
     /** More values at once than there are registers: tiles serve them. */

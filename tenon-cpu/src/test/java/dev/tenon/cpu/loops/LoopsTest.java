@@ -6,6 +6,8 @@ import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.CpuRun;
+import dev.tenon.cpu.machine.SoftmaxKernel;
+import dev.tenon.cpu.memory.Matrix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -38,6 +40,43 @@ public class LoopsTest {
 
     private static float at(MemorySegment from, long offset, int i) {
         return from.get(Loops.F32, offset + 4L * i);
+    }
+
+    /** Of the smallest numbers too, alike in all loops. */
+    @ParameterizedTest
+    @MethodSource("loops")
+    public void exponentialsMayBeSubnormal(Loops loops) {
+        for (int i = 0; i < 200; i++) {
+            X.set(Loops.F32, 4L * i, -84.5f - i * 0.11f);
+        }
+        loops.expSum(X, 0, 0, Y, 0, 200);
+        for (int i = 0; i < 200; i++) {
+            double wanted = Math.exp(at(X, 0, i));
+            assertThat((double) at(Y, 0, i)).as("e^" + at(X, 0, i)).isCloseTo(wanted, within(wanted * 3e-7 + 0x1p-149));
+        }
+        loops.softmax(
+                SoftmaxKernel.Form.plain(1, 200),
+                new Matrix(X, 0, 0),
+                Matrix.NONE,
+                new Matrix(Y, 0, 0),
+                new Matrix(Y, 0, 0));
+        double sum = 0;
+        for (int i = 0; i < 200; i++) {
+            sum += Math.exp((double) at(X, 0, i) - at(X, 0, 0));
+        }
+        double last = Math.exp((double) at(X, 0, 199) - at(X, 0, 0)) / sum;
+        assertThat((double) at(Y, 0, 199)).isCloseTo(last, within(last * 6e-6));
+        X.set(Loops.F32, 0, 0);
+        loops.softmax(
+                SoftmaxKernel.Form.plain(1, 200),
+                new Matrix(X, 0, 0),
+                Matrix.NONE,
+                new Matrix(Y, 0, 0),
+                new Matrix(Y, 0, 0));
+        for (int i = 1; i < 200; i++) {
+            double wanted = Math.exp(at(X, 0, i));
+            assertThat((double) at(Y, 0, i)).as("e^" + at(X, 0, i)).isCloseTo(wanted, within(wanted * 6e-6 + 0x1p-149));
+        }
     }
 
     @ParameterizedTest

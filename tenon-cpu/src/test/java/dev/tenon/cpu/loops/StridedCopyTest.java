@@ -110,26 +110,50 @@ class StridedCopyTest {
         RandomOps.check(new Expand(List.of(3L, length)), 0, List.of(random.array(DType.F32, 3, 1)));
     }
 
-    /** Rows of the result that are aligned, and rows that are not. */
+    /** Rows of the result that are aligned, and rows that are not, of every width. */
     @ParameterizedTest
-    @ValueSource(longs = {2896, 2903})
+    @ValueSource(longs = {2880, 2896, 2903})
     void transposesThatGoPastTheCaches(long rows) {
-        long columns = 2902;
+        for (DType dtype : List.of(DType.F64, DType.F32, DType.F16, DType.I8)) {
+            transposesPastTheCaches(dtype, rows, (StridedCopy.STREAM_BYTES / dtype.bytes() / rows + 22) | 1);
+        }
+    }
+
+    private static void transposesPastTheCaches(DType dtype, long rows, long columns) {
+        int width = dtype.bytes();
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment from = arena.allocate(4 * rows * columns, 64);
-            MemorySegment to = arena.allocate(4 * rows * columns, 64);
+            MemorySegment from = arena.allocate(width * rows * columns, 64);
+            MemorySegment to = arena.allocate(width * rows * columns, 64);
             for (long i = 0; i < rows * columns; i++) {
-                from.set(Raw.I32, 4 * i, (int) i);
+                write(from, width, i, i * 0x9E3779B97F4A7C15L >>> 20);
             }
             StridedCopy copy = new StridedCopy(
-                    DType.F32, new long[] {columns, rows}, 0, new long[] {1, columns}, 0, new long[] {rows, 1});
+                    dtype, new long[] {columns, rows}, 0, new long[] {1, columns}, 0, new long[] {rows, 1});
             copy.run(from, to, 0, copy.units());
             for (long i = 0; i < rows * columns; i++) {
-                long wanted = i % rows * columns + i / rows;
-                if (to.get(Raw.I32, 4 * i) != wanted) {
-                    throw new AssertionError("element " + i + " is " + to.get(Raw.I32, 4 * i) + ", not " + wanted);
+                long wanted = read(from, width, i % rows * columns + i / rows);
+                if (read(to, width, i) != wanted) {
+                    throw new AssertionError(dtype + " element " + i + " is " + read(to, width, i) + ", not " + wanted);
                 }
             }
         }
+    }
+
+    private static void write(MemorySegment to, int width, long index, long bits) {
+        switch (width) {
+            case 1 -> to.set(Raw.I8, index, (byte) bits);
+            case 2 -> to.set(Raw.I16, 2 * index, (short) bits);
+            case 4 -> to.set(Raw.I32, 4 * index, (int) bits);
+            default -> to.set(Raw.I64, 8 * index, bits);
+        }
+    }
+
+    private static long read(MemorySegment from, int width, long index) {
+        return switch (width) {
+            case 1 -> from.get(Raw.I8, index);
+            case 2 -> from.get(Raw.I16, 2 * index);
+            case 4 -> from.get(Raw.I32, 4 * index);
+            default -> from.get(Raw.I64, 8 * index);
+        };
     }
 }

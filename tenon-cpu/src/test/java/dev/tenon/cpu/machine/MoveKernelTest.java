@@ -48,6 +48,31 @@ class MoveKernelTest {
         }
     }
 
+    /** Long rows go past the caches but for their ends. */
+    @Test
+    void rowsThatBeginWithinLines() {
+        MoveKernel kernel = MoveKernel.make();
+        MemorySegment from = Arena.ofAuto().allocate(8192, 64);
+        for (int i = 0; i < 8192; i++) {
+            from.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 31));
+        }
+        for (int bytes = 248; bytes <= 420; bytes += 4) {
+            for (int offset = 0; offset <= 64; offset += 4) {
+                MemorySegment to = Arena.ofAuto().allocate(8192, 64);
+                to.fill((byte) 0x55);
+                long step = bytes + 20L;
+                kernel.run(3, bytes, new Matrix(from, 12, 512), new Matrix(to, offset, step), true, arguments);
+                for (int row = 0; row < 3; row++) {
+                    long at = offset + row * step;
+                    assertThat(to.asSlice(at, bytes).mismatch(from.asSlice(12 + row * 512L, bytes)))
+                            .as(bytes + " bytes at " + offset + ", row " + row)
+                            .isEqualTo(-1);
+                    assertThat(to.get(ValueLayout.JAVA_BYTE, at + bytes)).isEqualTo((byte) 0x55);
+                }
+            }
+        }
+    }
+
     @Test
     void refusesWhatDoesNotFit() {
         MoveKernel kernel = MoveKernel.make();

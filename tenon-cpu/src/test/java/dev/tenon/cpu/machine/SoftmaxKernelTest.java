@@ -50,8 +50,13 @@ class SoftmaxKernelTest {
     }
 
     private void check(Softmax softmax, int n, boolean special, boolean guarded, long maskStride) {
+        for (float scale : new float[] {1.7f, 1}) {
+            check(softmax, n, scale, special, guarded, maskStride);
+        }
+    }
+
+    private void check(Softmax softmax, int n, float scale, boolean special, boolean guarded, long maskStride) {
         long stride = n + 3L;
-        float scale = 1.7f;
         MemorySegment x = rows(n, stride, special);
         MemorySegment mask = MachineCode.random(ROWS * stride, random);
         MemorySegment y = MachineCode.poisoned(ROWS * stride);

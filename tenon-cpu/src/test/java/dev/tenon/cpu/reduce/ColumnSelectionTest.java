@@ -60,7 +60,9 @@ class ColumnSelectionTest {
                     for (boolean yes : new boolean[] {true, false}) {
                         check(new ArgReduce(yes, 1, false, false), x);
                         check(new ArgReduce(yes, 1, true, true), x);
-                        check(new TopK(Math.min(3, size[1]), 1, yes, true), x);
+                        for (int k : new int[] {1, 3, 8, 9}) {
+                            check(new TopK(Math.min(k, size[1]), 1, yes, true), x);
+                        }
                     }
                 }
             }
@@ -76,6 +78,38 @@ class ColumnSelectionTest {
             NdArray y = OneNode.of(new ArgReduce(max, 1, false, false), x).run().getFirst();
             assertThat(y.getLong(5)).isEqualTo(2);
         }
+    }
+
+    /** Of lanes of NaN but for a few. */
+    @Test
+    void theBestOfMoreNaNThanNumbers() {
+        NdArray x = numbers(DType.F32, new int[] {2, 9, 40}, i -> i % 7 == 3 ? -1 : 0);
+        for (boolean largest : new boolean[] {true, false}) {
+            for (int k = 1; k <= 9; k++) {
+                check(new TopK(k, 1, largest, true), x);
+            }
+        }
+    }
+
+    @Test
+    void runningSumsOfOtherTypes() {
+        for (int[] size : new int[][] {{3, 70, 2}, {2, 21, 1030}, {1, 300, 33}}) {
+            for (boolean exclusive : new boolean[] {true, false}) {
+                Cumulative op = new Cumulative(CumulativeFn.SUM, 1, exclusive, !exclusive);
+                check(op, numbers(DType.F64, size, i -> i % 907 == 5 ? i : -1));
+                for (DType dtype : List.of(DType.I64, DType.I32, DType.U8, DType.I16)) {
+                    check(op, new Seeded(size[1]).array(dtype, size[0], size[1], size[2]));
+                }
+            }
+        }
+    }
+
+    /** Results that are too large for the caches, in whole lines. */
+    @Test
+    void longRunningSums() {
+        NdArray x = new Seeded(9).floats(DType.F32, -2, 2, 1, 4099, 1040);
+        check(new Cumulative(CumulativeFn.SUM, 1, false, false), x);
+        check(new Cumulative(CumulativeFn.SUM, 1, true, true), x);
     }
 
     @Test

@@ -229,7 +229,7 @@ __device__ __forceinline__ A unary_fn(int fn, A x, A p0, A p1) {
         case FN_IS_NAN: return x != x ? A(1) : A(0);
         case FN_IS_INF: return (x == A(TENON_INFINITY) && p0 != 0) || (x == -A(TENON_INFINITY) && p1 != 0) ? A(1) : A(0);
         case FN_RELU: return x <= 0 ? A(0) : x;
-        case FN_LEAKY_RELU: return x >= 0 ? x : p0 == 0 && x == -A(TENON_INFINITY) ? A(0) : p0 * x;
+        case FN_LEAKY_RELU: return x >= 0 ? x : p0 == 0 && x == -A(TENON_INFINITY) ? -A(0) : p0 * x;
         case FN_GELU: return gelu(x);
         case FN_GELU_TANH: return gelu_tanh(x);
         case FN_SILU: return silu(x, p0);

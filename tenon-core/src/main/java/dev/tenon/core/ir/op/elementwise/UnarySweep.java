@@ -60,6 +60,7 @@ public final class UnarySweep {
                 fn.typical().forEach(with -> all.add(new Unary(fn, with.alpha(), with.beta())));
             }
         }
+        all.add(new Unary(UnaryFn.LEAKY_RELU, 0, 0)); // its limit at -infinity
         return List.copyOf(all);
     }
 
