@@ -1,6 +1,6 @@
-// The layers of a small transformer encoder in one launch, of few sequences of at most 16 tokens, a tile each (formulas as in layers.cu). Blocks have roles, so that each holds its
-// weights of a layer in registers long before it works on them: a block a head makes q, k and v, what its queries see, and what that adds to all columns
-// of the rows; a block 64 columns of the feed-forward makes these and what they add; a block a row adds up, norms and hands the row to all.
+// The layers of a small transformer encoder in one launch, of few sequences of at most 16 tokens, a tile each (formulas as in layers.cu). Blocks have roles,
+// so that each holds its weights of a layer in registers long before it works on them: a block a head makes q, k and v, what its queries see, and what that
+// adds to all columns of the rows; a block 64 columns of the feed-forward makes these and what they add; a block a row adds up, norms and hands the row to all.
 //
 // Launch: 512 threads; heads + inner / 64 + tokens blocks a sequence, all resident at once, cooperative. Dynamic shared memory by TilePlan.java.
 // Variants: TENON_T f16 or bf16; TENON_HEAD 32 or 64, the elements of a head; TENON_HIDDEN, columns; from sm_80 on.
