@@ -367,6 +367,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     Told told = {shared_address(barriers + 2 * STAGES + own), shared_address(barriers + 2 * STAGES + 2 + own)};
     Problem problem = {y, static_cast<int>(m), static_cast<int>(n), steps, blocks, has_residual != 0, share, epsilon, states, counters};
     if (threadIdx.x == 0) {
+        prefetch_map(left);
+        prefetch_map(right);
+        prefetch_map(added);
         ring.start();
         for (int i = 0; i < 2; i++) {
             start_barrier(shared_address(barriers + 2 * STAGES + i), GROUP / 32);

@@ -141,6 +141,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     Ring ring = {shared_address(space), shared_address(barriers)};
     Problem problem = {bias, y, static_cast<int>(m), static_cast<int>(n), steps, p0, p1};
     if (threadIdx.x == 0) {
+        prefetch_map(left);
+        prefetch_map(right);
         ring.start();
         show_to_tensor_cores();
     }
