@@ -112,7 +112,7 @@ final class RowReduceStep implements CpuStep, RangeTask {
         MemorySegment y = frame.at(output);
         MemorySegment workspace = frame.workspace(worker);
         if (together && RowFolds.takes(fn, count, x)) {
-            int most = (int) Math.clamp(TOGETHER / count, 1, MANY);
+            int most = Math.clamp(TOGETHER / count, 1, MANY);
             for (long i = from; i < to; i += most) {
                 many(frame, i, (int) Math.min(most, to - i), worker);
             }
