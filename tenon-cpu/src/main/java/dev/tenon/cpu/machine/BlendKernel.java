@@ -66,8 +66,8 @@ public record BlendKernel(CallableCode kernel, int lanes) {
     }
 
     /**
-     * The code of weighted sums of rows of floats: {@link #WIDE} vectors of a result at a time stay in registers while its
-     * taps are added, then single vectors, then the lanes that are left. The pointers are x, y and the taps.
+     * The code of weighted sums of rows of floats: {@link #WIDE} vectors of a result at a time stay in registers while
+     * its taps are added, then single vectors, then the lanes that are left. The pointers are x, y and the taps.
      */
     static final class Code {
         // byte offsets of the arguments: longs, of which the first three are added to the pointers

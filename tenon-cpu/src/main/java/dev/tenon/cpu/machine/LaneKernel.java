@@ -301,11 +301,12 @@ public final class LaneKernel {
     }
 
     /**
-     * Keys compare as integers: flipped for the smallest, NaN above all before that. A row that is better than the worst
-     * of a lane goes down its list, which is in order.
+     * Keys compare as integers: flipped for the smallest, NaN above all before that. A row that is better than the
+     * worst of a lane goes down its list, which is in order.
      *
      * <p>Vectors: 0 a key, 1 and 2 what it is made with, 3 a row's number, 4 zero, 5 infinity, 6 the flip, 7 one as an
-     * integer, 8 the row's own key, 9 the row's number, 10 the key of NaN, 11 all bits but the sign; from 12 on the keys, from 20 on the numbers.
+     * integer, 8 the row's own key, 9 the row's number, 10 the key of NaN, 11 all bits but the sign; from 12 on the
+     * keys, from 20 on the numbers.
      */
     private static final class Best extends Code {
         private static final int KEYS = 12;

@@ -89,12 +89,12 @@ public record NormKernel(CallableCode kernel, int lanes) {
     }
 
     /**
-     * The code of LayerNorm and RmsNorm over rows: a walk for the mean, one for the moments about it, one that writes. What
-     * the mean lacks in f32 comes out of the second walk. It ends before the first row whose deviation or its reciprocal is
-     * no finite number. The pointers are x, y, scale and bias.
+     * The code of LayerNorm and RmsNorm over rows: a walk for the mean, one for the moments about it, one that writes.
+     * What the mean lacks in f32 comes out of the second walk. It ends before the first row whose deviation or its
+     * reciprocal is no finite number. The pointers are x, y, scale and bias.
      *
-     * <p>Vectors: 3 the addend, 5 the reciprocal of the row's length, 6 epsilon, 8 and 9 sums, 10 the mean, 11 the first
-     * element and then the factor.
+     * <p>Vectors: 3 the addend, 5 the reciprocal of the row's length, 6 epsilon, 8 and 9 sums, 10 the mean, 11 the
+     * first element and then the factor.
      */
     private static final class Code {
         // byte offsets of further arguments, behind RowCode's

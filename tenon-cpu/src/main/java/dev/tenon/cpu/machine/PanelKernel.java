@@ -71,9 +71,9 @@ public record PanelKernel(CallableCode kernel, int lanes) {
     }
 
     /**
-     * The code that turns rows, as many as a panel has columns, into a panel: element i of row j becomes element j of the
-     * panel's row i. Four elements of each row at a time: a vector takes them from every fourth row, and four such vectors
-     * are turned quarter by quarter. Called as {@link ProductCode} is; the last two pointers are not used.
+     * The code that turns rows, as many as a panel has columns, into a panel: element i of row j becomes element j of
+     * the panel's row i. Four elements of each row at a time: a vector takes them from every fourth row, and four such
+     * vectors are turned quarter by quarter. Called as {@link ProductCode} is; the last two pointers are not used.
      */
     private static final class Code {
         // byte offsets of the arguments, longs

@@ -121,7 +121,7 @@ record ShortWalk(VectorAssembler code, VectorCode vectors, int scratch) {
         vectors.replaceWhereNaN(2, from, 1);
     }
 
-    /** Moves the elements that are left, one by one, from a row to the scratch or back: no vector of 8 has masks for them. */
+    /** Moves the elements that are left, one by one, from a row to the scratch or back: AVX2 has no masks for them. */
     private void copy(Memory row, boolean here) {
         Label top = new Label();
         code.address(RBX, row);

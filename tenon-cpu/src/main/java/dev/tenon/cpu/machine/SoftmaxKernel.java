@@ -99,9 +99,9 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
     }
 
     /**
-     * The code of y = softmax(x scale + mask) over rows: three walks over each row, of which the first two leave the scores
-     * and their exponentials in {@code work}, which may be x or y, or one row for all. The pointers are x, work, mask and
-     * y.
+     * The code of y = softmax(x scale + mask) over rows: three walks over each row, of which the first two leave the
+     * scores and their exponentials in {@code work}, which may be x or y, or one row for all. The pointers are x, work,
+     * mask and y.
      *
      * <p>Vectors: 8 the largest and then the sum, 9 its reciprocal, 10 the scale and then the largest.
      */

@@ -112,7 +112,7 @@ final class RowReduceStep implements CpuStep, RangeTask {
         MemorySegment y = frame.at(output);
         MemorySegment workspace = frame.workspace(worker);
         if (together && RowFolds.takes(fn, count, x)) {
-            int most = (int) Math.clamp(TOGETHER / count, 1, MANY);
+            int most = Math.clamp(TOGETHER / count, 1, MANY);
             for (long i = from; i < to; i += most) {
                 many(frame, i, (int) Math.min(most, to - i), worker);
             }
@@ -156,7 +156,8 @@ final class RowReduceStep implements CpuStep, RangeTask {
         MemorySegment workspace = frame.workspace(worker);
         Matrix all = new Matrix(x, 4 * kept.at(from), 4 * kept.innerStride());
         RowFolds.run(fn, rows, (int) count, all, new Place(workspace, pairsAt));
-        for (int row = 0; row < rows; row++) {
+        int done = fn == ReduceFn.SUM || fn == ReduceFn.MEAN ? writeSums(frame, from, rows, workspace) : 0;
+        for (int row = done; row < rows; row++) {
             long pair = pairsAt + (long) RowFoldKernel.PAIR * row;
             double value = RowFolds.value(fn, workspace, pair);
             double result = value;
@@ -167,6 +168,20 @@ final class RowReduceStep implements CpuStep, RangeTask {
             }
             Elements.setDouble(dtype, frame.at(output), from + row, result);
         }
+    }
+
+    /** Sums or means up to the first that is not finite; returns how many. */
+    private int writeSums(CpuFrame frame, long from, int rows, MemorySegment workspace) {
+        MemorySegment y = frame.at(output);
+        double divisor = fn == ReduceFn.MEAN ? count : 1;
+        for (int row = 0; row < rows; row++) {
+            float sum = workspace.get(Loops.F32, pairsAt + (long) RowFoldKernel.PAIR * row);
+            if (!Float.isFinite(sum)) {
+                return row;
+            }
+            y.set(Loops.F32, 4 * (from + row), (float) (sum / divisor));
+        }
+        return rows;
     }
 
     /** The result of a shared row where its sum of exponentials is a number; returns whether it is. */
