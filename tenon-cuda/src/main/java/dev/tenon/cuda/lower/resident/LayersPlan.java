@@ -103,8 +103,7 @@ record LayersPlan(
     public LaunchShape launch() {
         return LaunchShape.of(tiles() * BLOCKS, THREADS)
                 .withSharedBytes(sharedBytes)
-                .withCooperative()
-                .withProgrammatic();
+                .withCooperative();
     }
 
     @Override
