@@ -18,6 +18,7 @@ import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * Reductions of f32 and short floats over axes that are not the last: many results at once, sums in double. Short rows
@@ -50,6 +51,9 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
 
     private static final Unary ABS = Unary.of(UnaryFn.ABS);
     private static final Unary EXP = Unary.of(UnaryFn.EXP);
+
+    private static final int[] LEAST_KEYS = keys(Integer.MIN_VALUE);
+    private static final int[] MOST_KEYS = keys(Integer.MAX_VALUE);
 
     private final ReduceFn fn;
     private final DType dtype;
@@ -104,6 +108,12 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         sumAt = layout.take(8L * COLUMNS);
         foundAt = layout.take(chunks > 1 ? 8L * COLUMNS * tiles() * chunks : 0);
         workspaceBytes = layout.bytes();
+    }
+
+    private static int[] keys(int key) {
+        int[] all = new int[COLUMNS];
+        Arrays.fill(all, key);
+        return all;
     }
 
     /** Rows, one behind the other, that are as wide as a tile together; 1 where they are not one behind the other. */
@@ -205,35 +215,33 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         long whole = from + (to - from) / together * together;
         BinaryFn pick = fn == ReduceFn.MIN ? BinaryFn.MIN : BinaryFn.MAX;
         loops.fill(workspace, bestAt, (float) Fold.start(fn == ReduceFn.MIN ? ReduceFn.MIN : ReduceFn.MAX), wide);
-        for (long i = isFound(x, base, from, whole, wide, workspace) ? whole : from;
-                i < to;
-                i += i < whole ? together : 1) {
+        boolean found = isFound(x, base, n, from, whole, workspace);
+        for (long i = found ? whole : from; i < to; i += i < whole ? together : 1) {
             long first = base + reduced.at(i);
             int count = i < whole ? wide : n;
             MemorySegment row = FloatRows.segment(dtype, x, first, count, workspace, xAt);
             long offset = FloatRows.offset(dtype, first, xAt);
             loops.binary(pick, workspace, bestAt, row, offset, workspace, bestAt, count);
         }
-        for (int done = n; done < wide; done++) {
+        for (int done = n; done < wide && !found; done++) {
             float known = workspace.get(Loops.F32, bestAt + 4L * (done % n));
             float next = workspace.get(Loops.F32, bestAt + 4L * done);
             float best = fn == ReduceFn.MIN ? Math.min(known, next) : Math.max(known, next);
             workspace.set(Loops.F32, bestAt + 4L * (done % n), best);
         }
-        for (int done = n; done < wide; done++) { // as many columns as the sums have
+        for (int done = n; done < wide && !isExtreme(); done++) { // as many columns as the sums have
             workspace.set(Loops.F32, bestAt + 4L * done, workspace.get(Loops.F32, bestAt + 4L * (done % n)));
         }
     }
 
-    /** Whether machine code has found the extremes of whole rows. */
-    private boolean isFound(MemorySegment x, long base, long from, long whole, int wide, MemorySegment workspace) {
+    /** Whether machine code has found the extremes of whole rows, and put them to the first n columns. */
+    private boolean isFound(MemorySegment x, long base, int n, long from, long whole, MemorySegment workspace) {
+        int wide = n * together;
         if (dtype != DType.F32 || !reduced.isSingle() || whole - from > Integer.MAX_VALUE) {
             return false;
         }
-        for (int j = 0; j < wide; j++) {
-            workspace.set(Convert.I32, xAt + 4L * j, Integer.MIN_VALUE);
-            workspace.set(Convert.I32, yAt + 4L * j, Integer.MAX_VALUE);
-        }
+        MemorySegment.copy(LEAST_KEYS, 0, workspace, Convert.I32, xAt, wide);
+        MemorySegment.copy(MOST_KEYS, 0, workspace, Convert.I32, yAt, wide);
         int rows = (int) ((whole - from) / together);
         Matrix all = new Matrix(x, 4 * (base + reduced.at(from)), 4 * reduced.innerStride() * together);
         if (!ColumnLoops.extremes(rows, wide, all, new Place(workspace, xAt), new Place(workspace, yAt))) {
@@ -243,7 +251,12 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
             int most = workspace.get(Convert.I32, xAt + 4L * j);
             int least = workspace.get(Convert.I32, yAt + 4L * j);
             float found = fn == ReduceFn.MIN ? RowFoldKernel.smallest(most, least) : RowFoldKernel.largest(most, least);
-            workspace.set(Loops.F32, bestAt + 4L * j, found);
+            long at = bestAt + 4L * (j % n);
+            if (j >= n) {
+                float known = workspace.get(Loops.F32, at);
+                found = fn == ReduceFn.MIN ? Math.min(known, found) : Math.max(known, found);
+            }
+            workspace.set(Loops.F32, at, found);
         }
         return true;
     }
@@ -267,8 +280,12 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
             MemorySegment workspace) {
         int wide = n * together;
         long whole = from + (to - from) / together * together;
-        for (int j = 0; j < wide; j++) {
-            workspace.set(Convert.F64, sumAt + 8L * j, Fold.start(fn));
+        double start = Fold.start(fn);
+        if (start == 0) {
+            workspace.asSlice(sumAt, 8L * wide).fill((byte) 0);
+        }
+        for (int j = 0; j < wide && start != 0; j++) {
+            workspace.set(Convert.F64, sumAt + 8L * j, start);
         }
         long i = from;
         while (machine && i < whole) {
