@@ -27,6 +27,11 @@ module dev.tenon.cuda {
             dev.tenon.cuda.check,
             dev.tenon.cuda.ptx,
             dev.tenon.emulator;
+    exports dev.tenon.cuda.kernel.file to
+            dev.tenon.cli,
+            dev.tenon.cuda.check,
+            dev.tenon.cuda.ptx,
+            dev.tenon.emulator;
     exports dev.tenon.cuda.lower to
             dev.tenon.cuda.check;
     exports dev.tenon.cuda.lower.step to

@@ -16,6 +16,7 @@ class ArchitectureTest {
                         "timing",
                         "schedule",
                         "driver",
+                        "kernel.file",
                         "kernel",
                         "compile",
                         "tuning",

@@ -13,7 +13,7 @@ import dev.tenon.core.testkit.OpCases;
 import dev.tenon.cuda.check.KernelCase;
 import dev.tenon.cuda.check.KernelCases;
 import dev.tenon.cuda.check.StepRun;
-import dev.tenon.cuda.kernel.TypeCodes;
+import dev.tenon.cuda.kernel.file.TypeCodes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.tenon.cli.kernels;
 
 import dev.tenon.cuda.check.KernelCase;
-import dev.tenon.cuda.kernel.KernelFile;
-import dev.tenon.cuda.kernel.KernelSpec;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelSpec;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;

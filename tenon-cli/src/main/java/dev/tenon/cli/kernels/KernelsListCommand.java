@@ -2,9 +2,9 @@ package dev.tenon.cli.kernels;
 
 import dev.tenon.cli.console.Json;
 import dev.tenon.cuda.kernel.KernelCatalog;
-import dev.tenon.cuda.kernel.KernelFile;
-import dev.tenon.cuda.kernel.KernelSpec;
-import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelSpec;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

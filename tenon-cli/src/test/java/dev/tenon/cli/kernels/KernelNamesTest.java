@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.cuda.check.KernelCases;
 import dev.tenon.cuda.kernel.KernelCatalog;
-import dev.tenon.cuda.kernel.KernelSpec;
+import dev.tenon.cuda.kernel.file.KernelSpec;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;

@@ -16,7 +16,7 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
 import dev.tenon.cuda.kernel.FusedRegion;
-import dev.tenon.cuda.kernel.TypeCodes;
+import dev.tenon.cuda.kernel.file.TypeCodes;
 import dev.tenon.cuda.lower.step.RegionForm;
 import dev.tenon.cuda.port.DeviceBuffer;
 import java.util.ArrayList;

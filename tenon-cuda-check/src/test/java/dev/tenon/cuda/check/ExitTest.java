@@ -13,7 +13,7 @@ import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.testkit.ChildJvm;
 import dev.tenon.cuda.compile.NvrtcCompiler;
 import dev.tenon.cuda.kernel.KernelCatalog;
-import dev.tenon.cuda.kernel.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelFile;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.testkit.RequiredGpus;
 import java.util.Map;

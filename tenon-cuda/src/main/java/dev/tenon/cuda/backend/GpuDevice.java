@@ -15,7 +15,7 @@ import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.kernel.KernelCatalog;
 import dev.tenon.cuda.kernel.KernelModules;
-import dev.tenon.cuda.kernel.KernelSources;
+import dev.tenon.cuda.kernel.file.KernelSources;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;

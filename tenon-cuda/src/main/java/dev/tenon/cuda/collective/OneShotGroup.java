@@ -2,7 +2,7 @@ package dev.tenon.cuda.collective;
 
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.kernel.KernelCatalog;
-import dev.tenon.cuda.kernel.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelFile;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.KernelCompiler;
 import java.util.ArrayList;

@@ -5,7 +5,7 @@ import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.kernel.KernelModules;
-import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuFunction;

@@ -1,7 +1,7 @@
 package dev.tenon.cuda.compile;
 
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.cuda.kernel.KernelSources;
+import dev.tenon.cuda.kernel.file.KernelSources;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.ModuleImage;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.tenon.cuda.compile;
 
-import dev.tenon.cuda.kernel.KernelSources;
+import dev.tenon.cuda.kernel.file.KernelSources;
 import dev.tenon.cuda.port.KernelSource;
 import java.util.Map;
 import java.util.Objects;

@@ -2,7 +2,7 @@ package dev.tenon.cuda.compile;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.cuda.kernel.KernelSources;
+import dev.tenon.cuda.kernel.file.KernelSources;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelCompiler;

@@ -3,6 +3,7 @@ package dev.tenon.cuda.kernel;
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.cuda.kernel.file.TypeCodes;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -4,6 +4,8 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.lazy.LazyMap;
+import dev.tenon.cuda.kernel.file.KernelVariant;
+import dev.tenon.cuda.kernel.file.TypeCodes;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelArguments;

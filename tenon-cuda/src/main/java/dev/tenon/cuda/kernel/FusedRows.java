@@ -14,6 +14,8 @@ import dev.tenon.core.ir.op.normalisation.RowRegion;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.lazy.LazyMap;
+import dev.tenon.cuda.kernel.file.KernelVariant;
+import dev.tenon.cuda.kernel.file.TypeCodes;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelArguments;

@@ -8,6 +8,7 @@ import dev.tenon.core.ir.op.elementwise.Compare;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.elementwise.Where;
+import dev.tenon.cuda.kernel.file.TypeCodes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;

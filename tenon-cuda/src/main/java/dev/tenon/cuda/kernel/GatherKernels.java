@@ -1,6 +1,7 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cuda.kernel.file.KernelFiles;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;

@@ -1,14 +1,19 @@
 package dev.tenon.cuda.kernel;
 
-import static dev.tenon.cuda.kernel.KernelFiles.file;
-import static dev.tenon.cuda.kernel.KernelFiles.typed;
-import static dev.tenon.cuda.kernel.KernelFiles.widths;
-import static dev.tenon.cuda.kernel.ParameterType.I32;
-import static dev.tenon.cuda.kernel.ParameterType.I64;
-import static dev.tenon.cuda.kernel.ParameterType.POINTER;
-import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
+import static dev.tenon.cuda.kernel.file.KernelFiles.file;
+import static dev.tenon.cuda.kernel.file.KernelFiles.typed;
+import static dev.tenon.cuda.kernel.file.KernelFiles.widths;
+import static dev.tenon.cuda.kernel.file.ParameterType.I32;
+import static dev.tenon.cuda.kernel.file.ParameterType.I64;
+import static dev.tenon.cuda.kernel.file.ParameterType.POINTER;
+import static dev.tenon.cuda.kernel.file.ParameterType.STRUCT;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelFiles;
+import dev.tenon.cuda.kernel.file.KernelSpec;
+import dev.tenon.cuda.kernel.file.KernelVariant;
+import dev.tenon.cuda.kernel.file.ParameterType;
 import java.util.List;
 
 /** The kernel files of padding, indexing, sorting and searching. */

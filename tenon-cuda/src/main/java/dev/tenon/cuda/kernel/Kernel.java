@@ -1,5 +1,7 @@
 package dev.tenon.cuda.kernel;
 
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.port.GpuFunction;
 import org.jspecify.annotations.Nullable;
 

@@ -1,20 +1,24 @@
 package dev.tenon.cuda.kernel;
 
-import static dev.tenon.cuda.kernel.KernelFiles.FLOATS;
-import static dev.tenon.cuda.kernel.KernelFiles.file;
-import static dev.tenon.cuda.kernel.KernelFiles.floats;
-import static dev.tenon.cuda.kernel.KernelFiles.together;
-import static dev.tenon.cuda.kernel.KernelFiles.typed;
-import static dev.tenon.cuda.kernel.KernelFiles.widths;
-import static dev.tenon.cuda.kernel.ParameterType.COMPUTE;
-import static dev.tenon.cuda.kernel.ParameterType.F32;
-import static dev.tenon.cuda.kernel.ParameterType.I32;
-import static dev.tenon.cuda.kernel.ParameterType.I64;
-import static dev.tenon.cuda.kernel.ParameterType.POINTER;
-import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
+import static dev.tenon.cuda.kernel.file.KernelFiles.FLOATS;
+import static dev.tenon.cuda.kernel.file.KernelFiles.file;
+import static dev.tenon.cuda.kernel.file.KernelFiles.floats;
+import static dev.tenon.cuda.kernel.file.KernelFiles.together;
+import static dev.tenon.cuda.kernel.file.KernelFiles.typed;
+import static dev.tenon.cuda.kernel.file.KernelFiles.widths;
+import static dev.tenon.cuda.kernel.file.ParameterType.COMPUTE;
+import static dev.tenon.cuda.kernel.file.ParameterType.F32;
+import static dev.tenon.cuda.kernel.file.ParameterType.I32;
+import static dev.tenon.cuda.kernel.file.ParameterType.I64;
+import static dev.tenon.cuda.kernel.file.ParameterType.POINTER;
+import static dev.tenon.cuda.kernel.file.ParameterType.STRUCT;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelSpec;
+import dev.tenon.cuda.kernel.file.KernelVariant;
+import dev.tenon.cuda.kernel.file.ParameterType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -263,6 +267,7 @@ public final class KernelCatalog {
                         own(),
                         ProductCatalog.all(),
                         AttentionCatalog.all(),
+                        EncoderCatalog.all(),
                         IndexingCatalog.all(),
                         WindowCatalog.all(),
                         StateCatalog.all())

@@ -4,6 +4,8 @@ import dev.tenon.core.backend.Closing;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.lazy.LazyMap;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuFunction;

@@ -3,6 +3,7 @@ package dev.tenon.cuda.kernel;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;

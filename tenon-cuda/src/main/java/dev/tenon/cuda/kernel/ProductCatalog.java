@@ -1,16 +1,20 @@
 package dev.tenon.cuda.kernel;
 
-import static dev.tenon.cuda.kernel.KernelFiles.file;
-import static dev.tenon.cuda.kernel.KernelFiles.together;
-import static dev.tenon.cuda.kernel.ParameterType.COMPUTE;
-import static dev.tenon.cuda.kernel.ParameterType.F32;
-import static dev.tenon.cuda.kernel.ParameterType.I32;
-import static dev.tenon.cuda.kernel.ParameterType.I64;
-import static dev.tenon.cuda.kernel.ParameterType.POINTER;
-import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
+import static dev.tenon.cuda.kernel.file.KernelFiles.file;
+import static dev.tenon.cuda.kernel.file.KernelFiles.together;
+import static dev.tenon.cuda.kernel.file.ParameterType.COMPUTE;
+import static dev.tenon.cuda.kernel.file.ParameterType.F32;
+import static dev.tenon.cuda.kernel.file.ParameterType.I32;
+import static dev.tenon.cuda.kernel.file.ParameterType.I64;
+import static dev.tenon.cuda.kernel.file.ParameterType.POINTER;
+import static dev.tenon.cuda.kernel.file.ParameterType.STRUCT;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelFiles;
+import dev.tenon.cuda.kernel.file.KernelVariant;
+import dev.tenon.cuda.kernel.file.ParameterType;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -8,6 +8,7 @@ import dev.tenon.core.ir.op.elementwise.Compare;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.elementwise.Where;
+import dev.tenon.cuda.kernel.file.TypeCodes;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

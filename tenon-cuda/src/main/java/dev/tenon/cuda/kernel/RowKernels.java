@@ -2,6 +2,7 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.GridLimits;

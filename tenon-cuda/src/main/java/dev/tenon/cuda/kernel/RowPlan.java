@@ -3,6 +3,7 @@ package dev.tenon.cuda.kernel;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cuda.kernel.file.KernelFile;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.LaunchShape;
 

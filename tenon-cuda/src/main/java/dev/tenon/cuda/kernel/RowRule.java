@@ -1,6 +1,8 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 
 /**
  * What is done along rows: the families that share the row skeletons. The command line names them, so they hold no

@@ -19,6 +19,7 @@ import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.normalisation.RowRegion;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.reduction.Reduce;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

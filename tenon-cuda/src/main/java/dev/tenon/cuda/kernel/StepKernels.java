@@ -1,6 +1,8 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.port.GpuContext;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@
  * loaded on first use ({@link dev.tenon.cuda.kernel.KernelModules}), and per family how a problem is cut into a launch
  * ({@link dev.tenon.cuda.kernel.RowKernels}).
  *
- * <p>Owns the {@code .cu} sources and every launch shape; does not own streams, memory or the order of launches.
+ * <p>Owns every launch shape; does not own streams, memory or the order of launches.
  *
  * <p>One variant of one file is one module. The kernels of a plan are noted while its steps are made and then compiled
  * side by side, one per core. Only {@code tenon.cuh} touches the hardware.

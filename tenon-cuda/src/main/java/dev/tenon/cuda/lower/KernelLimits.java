@@ -31,7 +31,7 @@ import dev.tenon.core.ir.op.reduction.TopK;
 import dev.tenon.core.ir.op.searching.NonZeroIndices;
 import dev.tenon.core.ir.op.searching.UniqueIndices;
 import dev.tenon.cuda.kernel.MovementKernels;
-import dev.tenon.cuda.kernel.TypeCodes;
+import dev.tenon.cuda.kernel.file.TypeCodes;
 import dev.tenon.cuda.lower.elementwise.GpuElementwiseLowering;
 import java.util.List;
 

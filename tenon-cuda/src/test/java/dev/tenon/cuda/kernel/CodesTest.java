@@ -7,6 +7,8 @@ import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.cuda.kernel.file.KernelSources;
+import dev.tenon.cuda.kernel.file.TypeCodes;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;

@@ -9,6 +9,7 @@ import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.junit.jupiter.api.Test;

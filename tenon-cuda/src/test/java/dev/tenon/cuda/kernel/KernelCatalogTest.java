@@ -2,6 +2,9 @@ package dev.tenon.cuda.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelSources;
+import dev.tenon.cuda.kernel.file.ParameterType;
 import dev.tenon.cuda.port.Architecture;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -3,6 +3,9 @@ package dev.tenon.cuda.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelSources;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -6,6 +6,8 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.cuda.compile.NvccCompiler;
 import dev.tenon.cuda.compile.NvrtcCompiler;
 import dev.tenon.cuda.compile.ResourceReport;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.KernelCompiler;
 import dev.tenon.cuda.port.KernelSource;

@@ -8,6 +8,7 @@ import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.testkit.Await;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.port.FakeGpu;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

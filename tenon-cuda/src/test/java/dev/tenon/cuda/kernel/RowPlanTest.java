@@ -3,6 +3,7 @@ package dev.tenon.cuda.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.kernel.file.KernelSpec;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.LaunchShape;

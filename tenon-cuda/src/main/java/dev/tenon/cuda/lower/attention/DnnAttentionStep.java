@@ -6,7 +6,7 @@ import dev.tenon.cuda.dnn.DnnAttention;
 import dev.tenon.cuda.dnn.DnnPlan;
 import dev.tenon.cuda.kernel.AttentionCatalog;
 import dev.tenon.cuda.kernel.Kernel;
-import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Formula;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Mask;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Operands;

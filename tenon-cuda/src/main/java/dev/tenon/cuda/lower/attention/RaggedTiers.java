@@ -6,7 +6,7 @@ import dev.tenon.cuda.kernel.AttentionCatalog;
 import dev.tenon.cuda.kernel.AttentionCatalog.DecodeForm;
 import dev.tenon.cuda.kernel.AttentionCatalog.MmaForm;
 import dev.tenon.cuda.kernel.Kernel;
-import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.Lowered;

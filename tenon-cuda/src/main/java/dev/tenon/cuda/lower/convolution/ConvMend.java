@@ -5,9 +5,9 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.convolution.FiniteWeights;
 import dev.tenon.cuda.kernel.Grids;
-import dev.tenon.cuda.kernel.KernelFile;
-import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.WindowCatalog;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 

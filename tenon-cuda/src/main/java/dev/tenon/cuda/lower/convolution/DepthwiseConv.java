@@ -2,8 +2,8 @@ package dev.tenon.cuda.lower.convolution;
 
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.kernel.Grids;
-import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.WindowCatalog;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.PreparedLaunch;

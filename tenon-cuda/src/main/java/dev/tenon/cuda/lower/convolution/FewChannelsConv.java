@@ -3,7 +3,7 @@ package dev.tenon.cuda.lower.convolution;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.options.Precision;
-import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.lower.step.ConvForm;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;

@@ -2,8 +2,8 @@ package dev.tenon.cuda.lower.convolution;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
-import dev.tenon.cuda.kernel.KernelFile;
 import dev.tenon.cuda.kernel.WindowCatalog;
+import dev.tenon.cuda.kernel.file.KernelFile;
 import dev.tenon.cuda.lower.step.ConvForm;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.Architecture;

@@ -1,7 +1,7 @@
 package dev.tenon.cuda.lower.convolution;
 
 import dev.tenon.core.ir.DType;
-import dev.tenon.cuda.kernel.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelFile;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import java.util.stream.LongStream;
 

@@ -1,8 +1,8 @@
 package dev.tenon.cuda.lower.convolution;
 
 import dev.tenon.core.ir.SizeMath;
-import dev.tenon.cuda.kernel.KernelFile;
 import dev.tenon.cuda.kernel.WindowCatalog;
+import dev.tenon.cuda.kernel.file.KernelFile;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;

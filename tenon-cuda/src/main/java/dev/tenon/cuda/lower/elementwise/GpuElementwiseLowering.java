@@ -14,7 +14,7 @@ import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
 import dev.tenon.cuda.kernel.FusedRegion;
 import dev.tenon.cuda.kernel.RegionProgram;
-import dev.tenon.cuda.kernel.TypeCodes;
+import dev.tenon.cuda.kernel.file.TypeCodes;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoWork;

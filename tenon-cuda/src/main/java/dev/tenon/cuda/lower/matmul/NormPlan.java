@@ -2,9 +2,9 @@ package dev.tenon.cuda.lower.matmul;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
-import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.kernel.ProductCatalog;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.Comparator;

@@ -3,10 +3,10 @@ package dev.tenon.cuda.lower.matmul;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.fn.UnaryFn;
-import dev.tenon.cuda.kernel.KernelFile;
-import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.kernel.ProductCatalog;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.port.DeviceProperties;
 import org.jspecify.annotations.Nullable;
 

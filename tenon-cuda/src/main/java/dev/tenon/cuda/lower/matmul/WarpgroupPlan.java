@@ -2,8 +2,8 @@ package dev.tenon.cuda.lower.matmul;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.fn.UnaryFn;
-import dev.tenon.cuda.kernel.KernelFile;
-import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import org.jspecify.annotations.Nullable;
 
 /** How a kernel of warpgroups makes a product: its launch, and how long that takes by a model. */

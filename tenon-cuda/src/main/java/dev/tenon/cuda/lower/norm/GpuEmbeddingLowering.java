@@ -7,7 +7,7 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
 import dev.tenon.cuda.kernel.KernelCatalog;
-import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.Lowered;

@@ -15,7 +15,7 @@ import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.ResidualNormKernels;
 import dev.tenon.cuda.kernel.RowKernels;
 import dev.tenon.cuda.kernel.RowRule;
-import dev.tenon.cuda.kernel.TypeCodes;
+import dev.tenon.cuda.kernel.file.TypeCodes;
 import dev.tenon.cuda.lower.movement.GpuMovementLowering;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;

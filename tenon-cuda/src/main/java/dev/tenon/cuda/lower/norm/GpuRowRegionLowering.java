@@ -12,7 +12,7 @@ import dev.tenon.cuda.kernel.FusedOperands;
 import dev.tenon.cuda.kernel.FusedRows;
 import dev.tenon.cuda.kernel.RegionProgram;
 import dev.tenon.cuda.kernel.ResidualNormKernels;
-import dev.tenon.cuda.kernel.TypeCodes;
+import dev.tenon.cuda.kernel.file.TypeCodes;
 import dev.tenon.cuda.lower.elementwise.GpuElementwiseLowering;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;

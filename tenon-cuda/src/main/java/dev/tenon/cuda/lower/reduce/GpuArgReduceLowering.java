@@ -6,7 +6,7 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.cuda.kernel.IndexingCatalog;
 import dev.tenon.cuda.kernel.Kernel;
-import dev.tenon.cuda.kernel.KernelFiles;
+import dev.tenon.cuda.kernel.file.KernelFiles;
 import dev.tenon.cuda.lower.sorting.SortOrder;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;

@@ -2,8 +2,8 @@ package dev.tenon.cuda.lower.resident;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
-import dev.tenon.cuda.kernel.AttentionCatalog;
-import dev.tenon.cuda.kernel.AttentionCatalog.LayersForm;
+import dev.tenon.cuda.kernel.EncoderCatalog;
+import dev.tenon.cuda.kernel.EncoderCatalog.LayersForm;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.lower.resident.EncoderLayers.Layer;
@@ -268,7 +268,7 @@ record LayersPlan(
     @Override
     public Kernel kernel(Kernels kernels) {
         LayersForm form = new LayersForm(dtype, shape.head(), columnTiles, packs);
-        return kernels.kernel(AttentionCatalog.LAYERS, "layers", form.variant(), sharedBytes);
+        return kernels.kernel(EncoderCatalog.LAYERS, "layers", form.variant(), sharedBytes);
     }
 
     @Override

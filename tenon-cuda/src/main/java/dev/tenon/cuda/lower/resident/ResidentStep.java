@@ -1,7 +1,7 @@
 package dev.tenon.cuda.lower.resident;
 
 import dev.tenon.core.ir.Value;
-import dev.tenon.cuda.kernel.AttentionCatalog;
+import dev.tenon.cuda.kernel.EncoderCatalog;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.lower.resident.ResidentPhase.Kind;
 import dev.tenon.cuda.lower.resident.ResidentPhase.Operands;
@@ -52,9 +52,9 @@ public final class ResidentStep implements GpuStep {
     static ResidentStep of(ResidentSegment segment, ResidentPlan plan, GpuLoweringContext context) {
         Kernel kernel = context.kernels()
                 .kernel(
-                        AttentionCatalog.RESIDENT,
+                        EncoderCatalog.RESIDENT,
                         "resident",
-                        AttentionCatalog.resident(segment.dtype(), segment.head()),
+                        EncoderCatalog.resident(segment.dtype(), segment.head()),
                         plan.sharedBytes());
         Memory memory = new Memory(segment, context);
         List<Launch> launches = new ArrayList<>();

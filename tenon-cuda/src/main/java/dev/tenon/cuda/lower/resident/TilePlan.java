@@ -2,7 +2,7 @@ package dev.tenon.cuda.lower.resident;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
-import dev.tenon.cuda.kernel.AttentionCatalog;
+import dev.tenon.cuda.kernel.EncoderCatalog;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.lower.resident.EncoderLayers.Layer;
@@ -78,9 +78,7 @@ record TilePlan(DType dtype, Shape shape, int layers) implements EncoderPlan {
 
     @Override
     public LaunchShape launch() {
-        return LaunchShape.of(blocks(), THREADS)
-                .withSharedBytes(sharedBytes())
-                .withCooperative();
+        return LaunchShape.of(blocks(), THREADS).withSharedBytes(sharedBytes()).withCooperative();
     }
 
     /** The layers, then rows, q, k and v, what they see, sums, masks: what a head's block needs. Others need less. */
@@ -147,9 +145,9 @@ record TilePlan(DType dtype, Shape shape, int layers) implements EncoderPlan {
     @Override
     public Kernel kernel(Kernels kernels) {
         return kernels.kernel(
-                AttentionCatalog.LAYERS_TILE,
+                EncoderCatalog.LAYERS_TILE,
                 "layers_tile",
-                AttentionCatalog.tile(dtype, shape.head(), (int) shape.hidden()),
+                EncoderCatalog.tile(dtype, shape.head(), (int) shape.hidden()),
                 sharedBytes());
     }
 

@@ -7,7 +7,7 @@ import dev.tenon.core.ir.op.reduction.TopK;
 import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.IndexingCatalog;
 import dev.tenon.cuda.kernel.Kernel;
-import dev.tenon.cuda.kernel.KernelFiles;
+import dev.tenon.cuda.kernel.file.KernelFiles;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;

@@ -2,10 +2,10 @@ package dev.tenon.cuda.lower.step;
 
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.cuda.kernel.AttentionCatalog;
+import dev.tenon.cuda.kernel.EncoderCatalog;
 import dev.tenon.cuda.kernel.Kernel;
-import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.Kernels;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
@@ -31,7 +31,7 @@ public final class FragmentPacking {
         if (matrix.shape().elements() != SizeMath.product("fragments", order.items(), order.n(), order.k())) {
             throw new IllegalArgumentException(order + " of " + matrix);
         }
-        this.kernel = kernels.kernel(AttentionCatalog.FRAGMENTS, "fragments", KernelVariant.of(matrix.dtype()));
+        this.kernel = kernels.kernel(EncoderCatalog.FRAGMENTS, "fragments", KernelVariant.of(matrix.dtype()));
         this.matrix = matrix;
         this.order = order;
     }

@@ -1,4 +1,4 @@
-package dev.tenon.cuda.kernel;
+package dev.tenon.cuda.kernel.file;
 
 import java.util.List;
 

@@ -1,4 +1,4 @@
-package dev.tenon.cuda.kernel;
+package dev.tenon.cuda.kernel.file;
 
 import dev.tenon.cuda.port.KernelSource;
 import java.util.ArrayList;

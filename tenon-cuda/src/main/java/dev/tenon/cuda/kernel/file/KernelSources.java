@@ -1,4 +1,4 @@
-package dev.tenon.cuda.kernel;
+package dev.tenon.cuda.kernel.file;
 
 import dev.tenon.core.lazy.Lazy;
 import dev.tenon.cuda.port.Architecture;
@@ -88,7 +88,7 @@ public final class KernelSources {
      * From these on our sources have code of their own, and launches count on it: clusters, for one, which older code
      * knows nothing of. A test compares them with the sources.
      */
-    static final List<Architecture> STEPS =
+    public static final List<Architecture> STEPS =
             List.of(new Architecture(7, 5), new Architecture(8, 0), new Architecture(9, 0));
 
     /** As our sources and generated headers write it, at the beginning of a line. */
@@ -155,7 +155,7 @@ public final class KernelSources {
      * The headers of ours that texts include, directly or through one another, by name. A source is given these alone,
      * so that code built before a change of another header stays valid.
      */
-    static Map<String, String> includedBy(Collection<String> texts) {
+    public static Map<String, String> includedBy(Collection<String> texts) {
         Map<String, String> found = new TreeMap<>();
         Deque<String> left = new ArrayDeque<>();
         texts.forEach(text -> left.addAll(includes(text)));
@@ -192,7 +192,7 @@ public final class KernelSources {
         });
     }
 
-    static String text(String path) {
+    public static String text(String path) {
         try (InputStream in = KernelSources.class.getResourceAsStream(ROOT + path)) {
             if (in == null) {
                 throw new IllegalStateException("the kernel source " + path + " is missing from the jar");

@@ -1,4 +1,4 @@
-package dev.tenon.cuda.kernel;
+package dev.tenon.cuda.kernel.file;
 
 import dev.tenon.core.ir.DType;
 import java.util.ArrayList;
@@ -7,19 +7,19 @@ import java.util.stream.Stream;
 
 /** What catalogs of kernel files are written with: the usual sets of variants, and entries of one signature. */
 public final class KernelFiles {
-    static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
+    public static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
 
     /** Integers and booleans, their type an argument. */
-    static final KernelVariant INTEGERS = new KernelVariant("_int", DType.U8, List.of("TENON_INTEGERS=1"));
+    public static final KernelVariant INTEGERS = new KernelVariant("_int", DType.U8, List.of("TENON_INTEGERS=1"));
 
     private KernelFiles() {}
 
-    static List<KernelVariant> floats() {
+    public static List<KernelVariant> floats() {
         return FLOATS.stream().map(KernelVariant::of).toList();
     }
 
     /** Floats by type, integers in one. */
-    static List<KernelVariant> typed() {
+    public static List<KernelVariant> typed() {
         return Stream.concat(FLOATS.stream(), Stream.of(DType.BOOL))
                 .map(KernelFiles::typed)
                 .toList();
@@ -30,7 +30,7 @@ public final class KernelFiles {
         return TypeCodes.isFloat(TypeCodes.of(dtype)) ? KernelVariant.of(dtype).with("", "TENON_INTEGERS=0") : INTEGERS;
     }
 
-    static List<KernelVariant> widths(int widest) {
+    public static List<KernelVariant> widths(int widest) {
         return Stream.of(1, 2, 4, 8, 16)
                 .filter(bytes -> bytes <= widest)
                 .map(KernelFiles::width)
@@ -44,7 +44,7 @@ public final class KernelFiles {
     }
 
     /** A file whose entries have the same parameters. */
-    static KernelFile file(
+    public static KernelFile file(
             String path, List<String> names, List<KernelVariant> variants, List<ParameterType> parameters) {
         return new KernelFile(
                 path,
@@ -55,7 +55,7 @@ public final class KernelFiles {
     }
 
     @SafeVarargs
-    static List<ParameterType> together(List<ParameterType>... parts) {
+    public static List<ParameterType> together(List<ParameterType>... parts) {
         List<ParameterType> all = new ArrayList<>();
         for (List<ParameterType> part : parts) {
             all.addAll(part);

@@ -1,4 +1,4 @@
-package dev.tenon.cuda.kernel;
+package dev.tenon.cuda.kernel.file;
 
 import dev.tenon.core.ir.DType;
 
@@ -40,7 +40,7 @@ public final class TypeCodes {
         };
     }
 
-    static boolean isFloat(int code) {
+    public static boolean isFloat(int code) {
         return code <= 3;
     }
 

@@ -1,4 +1,4 @@
-package dev.tenon.cuda.kernel;
+package dev.tenon.cuda.kernel.file;
 
 import dev.tenon.core.error.DTypeException;
 import dev.tenon.core.ir.DType;

@@ -1,4 +1,4 @@
-package dev.tenon.cuda.kernel;
+package dev.tenon.cuda.kernel.file;
 
 /** What a kernel's parameter is, as the test that parses the sources reads it. */
 public enum ParameterType {
