@@ -78,9 +78,7 @@ record TilePlan(DType dtype, Shape shape, int layers) implements EncoderPlan {
 
     @Override
     public LaunchShape launch() {
-        return LaunchShape.of(blocks(), THREADS)
-                .withSharedBytes(sharedBytes())
-                .withCooperative();
+        return LaunchShape.of(blocks(), THREADS).withSharedBytes(sharedBytes()).withCooperative();
     }
 
     /** The layers, then rows, q, k and v, what they see, sums, masks: what a head's block needs. Others need less. */
