@@ -24,9 +24,9 @@ record RowsPlan(int steps, int groups, int blocks, int sharedBytes, double micro
     private static final int TILE = 128;
     private static final int STEP = 64;
     private static final int PART = 128 * 128;
-    private static final int STAGES = 6;
+    private static final int STAGES = 7;
     private static final int BOUNDARY = 1024;
-    private static final int RESERVED = 17 << 10; // what the kernel declares itself
+    private static final int RESERVED = 1024; // what the kernel declares itself
     private static final int MOST_GROUPS = 16;
     private static final long LEAST_ROWS = 512;
     private static final long MOST_COLUMNS = 1 << 20;
@@ -47,7 +47,7 @@ record RowsPlan(int steps, int groups, int blocks, int sharedBytes, double micro
         if (shape.k() > most) {
             return "sums of " + shape.k() + " elements; it takes at most " + most;
         }
-        return (shape.m() < LEAST_ROWS && !forced) || shape.m() > Integer.MAX_VALUE / 2 || shape.n() > MOST_COLUMNS
+        return (shape.m() < LEAST_ROWS && !forced) || shape.m() > Integer.MAX_VALUE || shape.n() > MOST_COLUMNS
                 ? shape.m() + " rows and " + shape.n() + " columns; it takes " + LEAST_ROWS
                         + " rows and more, and at most " + MOST_COLUMNS + " columns"
                 : "";

@@ -9,13 +9,13 @@
 // 1024 bytes; 16384 STEPS for rows of a; 16384 STAGES for the ring; 512 for each tile of columns of a block.
 // left: boxes of 128 rows of a, 64 elements each. right: boxes of b, of 128 rows of 64 elements, or of 64 rows of 64 elements.
 // Variants: TENON_T one of f16, bf16; TENON_FN a function; TENON_STEPS; TENON_ALONG_B. Compiled for sm_90a alone.
-#include "kept_tile.cuh"
 #include "short_fn.cuh"
+#include "wgmma.cuh"
 
 typedef TENON_T T;
 constexpr int STEPS = TENON_STEPS;
 constexpr bool ALONG_B = TENON_ALONG_B;
-constexpr int STAGES = 6;
+constexpr int STAGES = 7;
 constexpr int ROWS = 128;
 constexpr int COLUMNS = 128;
 constexpr int GROUP = 128;  // threads of a warpgroup
@@ -42,7 +42,6 @@ struct Shared {
     u32 ring;
     const float* bias;
     u32 barriers;
-    u32 passages;  // of the warps that multiply
 
     static constexpr int BARRIERS = STEPS + 2 * STAGES;
 
@@ -83,25 +82,27 @@ __device__ __forceinline__ void fetch(const Problem& at, const TensorMap& left, 
 __device__ __forceinline__ u32 operand_at(u32 address) { return address >> 4 | HALF >> 4 << 16; }
 __device__ __forceinline__ u64 operand(u32 low) { return static_cast<u64>(1024u >> 4 | 1u << 30) << 32 | low; }
 
-// Finishes and stores a warp's 16 rows of a tile, from `row` on.
-__device__ __forceinline__ void store(const Problem& at, const Shared& shared, const float (&sums)[COLUMNS / 8][4], int row, int tile) {
-    Passage<T> passage = {shared.passages + (static_cast<int>(threadIdx.x) - GROUP) / 32 * PASSAGE<T>};
-    const float* add = shared.bias + (tile - at.tile0) * COLUMNS + static_cast<int>(threadIdx.x) % 4 * 2;
+// Finishes and stores a warp's 16 rows of a tile; `row` is this lane's first, the other is 8 after it.
+__device__ __forceinline__ void store(const Problem& at, const Shared& shared, const float (&sums)[COLUMNS / 8][4], i64 row, int tile) {
+    int lane = threadIdx.x % 32;
+    const float* add = shared.bias + (tile - at.tile0) * COLUMNS + lane % 4 * 2;
+    i64 column = static_cast<i64>(tile) * COLUMNS + lane % 4 * 8;
 #pragma unroll
     for (int unit = 0; unit < COLUMNS / 32; unit++) {
-        passage.enter();
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            KeptPair<T> results[4];
+            u32 words[4];
 #pragma unroll
             for (int j = 0; j < 4; j++) {
                 float2 two = *reinterpret_cast<const float2*>(add + unit * 32 + j * 8);
-                results[j].keep(float2{ShortFn<T, TENON_FN>::of(sums[unit * 4 + j][2 * i] + two.x, at.p0, at.p1),
-                                       ShortFn<T, TENON_FN>::of(sums[unit * 4 + j][2 * i + 1] + two.y, at.p0, at.p1)});
+                words[j] = to_pair(ShortFn<T, TENON_FN>::of(sums[unit * 4 + j][2 * i] + two.x, at.p0, at.p1),
+                                   ShortFn<T, TENON_FN>::of(sums[unit * 4 + j][2 * i + 1] + two.y, at.p0, at.p1), T());
             }
-            passage.put(i, results);
+            transpose_4(words);
+            i64 r = row + i * 8;
+            i64 c = column + unit * 32;
+            if (r < at.m && c < at.n) store_16(at.y + r * at.n + c, words);
         }
-        passage.leave(at.y, row, static_cast<int>(at.m), static_cast<int>(at.n), tile * COLUMNS + unit * 32);
     }
 }
 
@@ -110,7 +111,7 @@ __device__ __forceinline__ void consume(const Problem& at, const Shared& shared)
     int own = number % 2;                                               // of a pair
     u32 left = operand_at(shared.rows + own * (PART / 2));
     u32 right = operand_at(shared.ring);
-    int row = static_cast<int>(at.row0) + own * 64 + static_cast<int>(threadIdx.x) / 32 % 4 * 16;
+    i64 row = at.row0 + own * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
     bool teller = threadIdx.x % GROUP == 0;
     float sums[COLUMNS / 8][4];
     Place place;
@@ -158,11 +159,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #if __CUDA_ARCH_FEAT_SM90_ALL
     TENON_DYNAMIC_SHARED(u8, dynamic);
     __shared__ u64 barriers[Shared::BARRIERS];
-    __shared__ alignas(128) u8 passages[4 * GROUP / 32 * PASSAGE<T>];
     u8* space = reinterpret_cast<u8*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024);
     float* shifts = reinterpret_cast<float*>(space + (STEPS + STAGES) * PART);
     u32 rows = shared_address(space);
-    Shared shared = {rows, rows + STEPS * PART, shifts, shared_address(barriers), shared_address(passages)};
+    Shared shared = {rows, rows + STEPS * PART, shifts, shared_address(barriers)};
     int tiles = static_cast<int>((n + COLUMNS - 1) / COLUMNS);
     int group = static_cast<int>(blockIdx.x % groups);
     Problem at = {bias, y, m, n, p0, p1, static_cast<i64>(blockIdx.x / groups) * ROWS, tiles * group / groups, tiles * (group + 1) / groups};
