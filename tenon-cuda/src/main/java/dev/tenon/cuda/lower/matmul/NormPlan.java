@@ -103,11 +103,11 @@ record NormPlan(RingTile form, int blocks, int teams, int steps, double microsec
         return (long) teams * COUNTERS;
     }
 
+    /** Not before the step before has ended: two launches of several streams could hold blocks of each other up. */
     LaunchShape shape() {
         return LaunchShape.of(teams * blocks, RingTile.THREADS)
                 .withSharedBytes(form.sharedBytes())
-                .withCooperative()
-                .withProgrammatic();
+                .withCooperative();
     }
 
     /** {@code matmul_norm, tiles of 128x192, 2 blocks a row}. */
