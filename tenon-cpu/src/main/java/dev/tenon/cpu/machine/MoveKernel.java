@@ -101,6 +101,24 @@ public record MoveKernel(CallableCode kernel) {
             Label middle = new Label();
             code.compareConstant(RAX, MIDDLE);
             code.jump(Assembler.EQUAL, middle);
+            rows(code);
+            code.zeroUpper();
+            code.ret();
+            code.place(stream);
+            stream(code);
+            code.storeFence();
+            code.zeroUpper();
+            code.ret();
+            code.place(middle);
+            middle(code);
+            code.storeFence();
+            code.zeroUpper();
+            code.ret();
+            return code.bytes();
+        }
+
+        /** Through the caches. */
+        private static void rows(VectorAssembler code) {
             Label row = new Label();
             Label words = new Label();
             Label word = new Label();
@@ -139,19 +157,6 @@ public record MoveKernel(CallableCode kernel) {
             code.add(RDX, R9);
             code.subtractConstant(RCX, 1);
             code.jump(Assembler.NOT_EQUAL, row);
-            code.zeroUpper();
-            code.ret();
-            code.place(stream);
-            stream(code);
-            code.storeFence();
-            code.zeroUpper();
-            code.ret();
-            code.place(middle);
-            middle(code);
-            code.storeFence();
-            code.zeroUpper();
-            code.ret();
-            return code.bytes();
         }
 
         private static void stream(VectorAssembler code) {
