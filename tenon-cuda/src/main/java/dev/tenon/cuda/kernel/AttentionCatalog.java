@@ -177,20 +177,13 @@ public final class AttentionCatalog {
     }
 
     static List<KernelFile> all() {
-        return List.of(
-                ATTENTION,
-                ATTENTION_MMA,
-                ATTENTION_SHORT,
-                ATTENTION_DECODE,
-                ATTENTION_WGMMA,
-                ATTENTION_REPAIR,
-                ATTENTION_RAGGED,
-                ATTENTION_MMA_RAGGED,
-                ATTENTION_DECODE_RAGGED,
-                RESIDENT,
-                LAYERS,
-                LAYERS_TILE,
-                FRAGMENTS);
+        return Stream.of(
+                        List.of(ATTENTION, ATTENTION_MMA, ATTENTION_SHORT, ATTENTION_DECODE),
+                        List.of(ATTENTION_WGMMA, ATTENTION_REPAIR),
+                        List.of(ATTENTION_RAGGED, ATTENTION_MMA_RAGGED, ATTENTION_DECODE_RAGGED),
+                        List.of(RESIDENT, LAYERS, LAYERS_TILE, FRAGMENTS))
+                .flatMap(List::stream)
+                .toList();
     }
 
     /** The size that a head is padded to in shared memory; 0 where it is larger than all. */
@@ -270,31 +263,25 @@ public final class AttentionCatalog {
 
     /** Forms for heads of a padded size, the fastest first where there are queries enough and shared memory. */
     public static List<MmaForm> mmaForms(DType dtype, int size) {
-        boolean halves = dtype != DType.F32;
+        if (dtype == DType.F32) {
+            return switch (size) {
+                case 32 -> List.of(new MmaForm(dtype, size, 1, 64, 4));
+                case 64 -> List.of(new MmaForm(dtype, size, 1, 32, 3));
+                case 96 -> List.of(new MmaForm(dtype, size, 1, 32, 2));
+                case 128 -> List.of(new MmaForm(dtype, size, 1, 32, 2), new MmaForm(dtype, size, 1, 16, 2));
+                default -> List.of(new MmaForm(dtype, size, 1, 16, 1), new MmaForm(dtype, size, 1, 8, 1));
+            };
+        }
         return switch (size) {
-            case 32 ->
-                halves
-                        ? List.of(new MmaForm(dtype, size, 2, 64, 3), new MmaForm(dtype, size, 1, 64, 4))
-                        : List.of(new MmaForm(dtype, size, 1, 64, 4));
-            case 64 ->
-                halves
-                        ? List.of(new MmaForm(dtype, size, 2, 64, 2), new MmaForm(dtype, size, 1, 64, 4))
-                        : List.of(new MmaForm(dtype, size, 1, 32, 3));
-            case 96 ->
-                halves
-                        ? List.of(new MmaForm(dtype, size, 2, 64, 1), new MmaForm(dtype, size, 1, 64, 2))
-                        : List.of(new MmaForm(dtype, size, 1, 32, 2));
+            case 32 -> List.of(new MmaForm(dtype, size, 2, 64, 3), new MmaForm(dtype, size, 1, 64, 4));
+            case 64 -> List.of(new MmaForm(dtype, size, 2, 64, 2), new MmaForm(dtype, size, 1, 64, 4));
+            case 96 -> List.of(new MmaForm(dtype, size, 2, 64, 1), new MmaForm(dtype, size, 1, 64, 2));
             case 128 ->
-                halves
-                        ? List.of(
-                                new MmaForm(dtype, size, 2, 64, 1),
-                                new MmaForm(dtype, size, 1, 64, 2),
-                                new MmaForm(dtype, size, 1, 32, 2))
-                        : List.of(new MmaForm(dtype, size, 1, 32, 2), new MmaForm(dtype, size, 1, 16, 2));
-            default ->
-                halves
-                        ? List.of(new MmaForm(dtype, size, 1, 32, 1), new MmaForm(dtype, size, 1, 16, 1))
-                        : List.of(new MmaForm(dtype, size, 1, 16, 1), new MmaForm(dtype, size, 1, 8, 1));
+                List.of(
+                        new MmaForm(dtype, size, 2, 64, 1),
+                        new MmaForm(dtype, size, 1, 64, 2),
+                        new MmaForm(dtype, size, 1, 32, 2));
+            default -> List.of(new MmaForm(dtype, size, 1, 32, 1), new MmaForm(dtype, size, 1, 16, 1));
         };
     }
 
