@@ -30,7 +30,24 @@ final class OpCasesConversion {
             all.cases.add(OpCase.exact("copy " + x.type(), new Copy(), x));
             all.cases.add(OpCase.exact("cast to f16 " + x.type(), new Cast(DType.F16, true), x));
         }
+        all.nearTies();
         return List.copyOf(all.cases);
+    }
+
+    /** Numbers that would be rounded twice by way of f32. */
+    private void nearTies() {
+        double[] numbers = {
+            1001.25 + 0x1p-30, -1001.25 - 0x1p-30, 1001.75 - 0x1p-30, 1 + 0x1p-8 + 0x1p-40, 0x1p-25 + 0x1p-60, 0x1p60
+        };
+        long[] integers = {16842753, 16973823, 16973824, 33685507, 2147483647, 7};
+        for (DType to : List.of(DType.F16, DType.BF16)) {
+            NdArray x = NdArray.of(TensorType.of(DType.F64, numbers.length), numbers);
+            cases.add(OpCase.exact("cast near ties f64 to " + to, new Cast(to, true), x));
+            for (DType from : List.of(DType.I64, DType.I32, DType.U64, DType.U32)) {
+                NdArray y = NdArray.of(TensorType.of(from, integers.length), integers);
+                cases.add(OpCase.exact("cast near ties " + from + " to " + to, new Cast(to, true), y));
+            }
+        }
     }
 
     private void pair(DType from, DType to) {

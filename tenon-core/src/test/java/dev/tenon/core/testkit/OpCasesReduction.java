@@ -73,6 +73,7 @@ final class OpCasesReduction {
         }
         reduce(word, new Reduce(fn, List.of(), false), input(fn, usual), 1);
         reduce(word, new Reduce(fn, List.of(1), false), NdArray.zeros(usual, 0, 4), 1);
+        reduce(word, new Reduce(fn, List.of(0), false), NdArray.zeros(usual, 4, 3, 0), 4);
         if (!extreme) {
             reduce(word, new Reduce(fn, List.of(2), true), NdArray.zeros(usual, 2, 2, 0, 3), 1);
         } else {

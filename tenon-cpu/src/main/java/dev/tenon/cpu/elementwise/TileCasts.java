@@ -27,8 +27,9 @@ final class TileCasts {
         DType to = cast.to();
         switch (TileKind.of(to)) {
             case FLOAT -> {
-                if (from == DType.F64 && to.bits() == 8) {
-                    toFloat8(cast, a, ao, y, yo, n); // by way of f32 it would be rounded twice
+                boolean halves = to.bits() == 16 && TileKind.of(from) == TileKind.LONG;
+                if (halves || from == DType.F64 && to != DType.F32) {
+                    toNarrow(from, cast, a, ao, y, yo, n);
                     return;
                 }
                 toFloat(from, a, ao, y, yo, n);
@@ -42,13 +43,16 @@ final class TileCasts {
         }
     }
 
-    private static void toFloat8(Cast cast, MemorySegment a, long ao, MemorySegment y, long yo, int n) {
-        double largest = cast.to() == DType.F8E4M3 ? 448 : 57344;
+    /** Of numbers that f32 may not hold: by way of it they would be rounded twice. */
+    private static void toNarrow(DType from, Cast cast, MemorySegment a, long ao, MemorySegment y, long yo, int n) {
+        DType to = cast.to();
+        double largest = to == DType.F8E4M3 ? 448 : 57344;
+        boolean saturate = cast.saturate() && to.bits() == 8;
         for (int i = 0; i < n; i++) {
-            double value = a.get(F64, ao + 8L * i);
-            double rounded = cast.saturate() && Math.abs(value) > largest
+            double value = from == DType.F64 ? a.get(F64, ao + 8L * i) : number(from, a.get(I64, ao + 8L * i));
+            double rounded = saturate && Math.abs(value) > largest
                     ? Math.copySign(largest, value)
-                    : Elements.toDouble(cast.to(), Elements.fromDouble(cast.to(), value));
+                    : Elements.toDouble(to, Elements.fromDouble(to, value));
             y.set(F32, yo + 4L * i, (float) rounded);
         }
     }

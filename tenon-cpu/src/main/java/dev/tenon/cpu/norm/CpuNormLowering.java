@@ -31,9 +31,11 @@ public final class CpuNormLowering {
     private static CpuStep softmax(int axis, boolean log, Node node, CpuLoweringContext context) {
         Value x = node.input(0);
         Shape shape = x.shape();
-        long outer = shape.elements(0, axis);
+        long columns = shape.elements(axis + 1, shape.rank());
+        // no columns are no rows
+        long outer = columns == 0 ? 0 : shape.elements(0, axis);
         long size = shape.size(axis);
-        long inner = shape.elements(axis + 1, shape.rank());
+        long inner = Math.max(1, columns);
         int input = context.slot(x);
         int output = context.slot(node.output());
         boolean few = outer <= LongSoftmaxStep.MOST_ROWS && size > LongSoftmaxStep.MOST_ALONE;

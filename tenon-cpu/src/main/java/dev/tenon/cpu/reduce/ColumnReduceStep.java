@@ -99,8 +99,8 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         this.summed = sums && dtype == DType.F32 && reduced.isSingle();
         long columns = Math.min(COLUMNS, kept.inner());
         boolean cut = tiles() < MANY_TILES && fn != ReduceFn.LOG_SUM_EXP;
-        long most = Math.clamp(MOST_FOUND / Math.max(1, columns), 1, MOST_CHUNKS);
-        this.chunks = cut ? Math.clamp(count / Math.ceilDiv(CHUNK, Math.max(1, columns)), 1, most) : 1;
+        long most = Math.clamp(MOST_FOUND / columns, 1, MOST_CHUNKS);
+        this.chunks = cut ? Math.clamp(count / Math.ceilDiv(CHUNK, columns), 1, most) : 1;
         Layout layout = new Layout();
         xAt = layout.take(4L * COLUMNS);
         yAt = layout.take(4L * COLUMNS);
@@ -119,7 +119,7 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
     /** Rows, one behind the other, that are as wide as a tile together; 1 where they are not one behind the other. */
     static int together(CpuReductionLowering.Walk kept, CpuReductionLowering.Walk reduced) {
         boolean joined = kept.innerStride() == 1 && reduced.isSingle() && reduced.innerStride() == kept.inner();
-        return joined ? (int) Math.clamp(WIDE / kept.inner(), 1, Math.max(1, reduced.elements())) : 1;
+        return joined ? (int) Math.clamp(WIDE / kept.inner(), 1, reduced.elements()) : 1;
     }
 
     private long tiles() {

@@ -30,13 +30,13 @@ public final class CpuReductionLowering {
         Walk reduced = walk(x.shape(), op, true);
         int input = context.slot(x);
         int output = context.slot(node.output());
-        if (TileKind.of(dtype) == TileKind.FLOAT && reduced.elements() > 0) {
+        if (TileKind.of(dtype) == TileKind.FLOAT && reduced.elements() > 0 && kept.elements() > 0) {
             if (reduced.innerStride() == 1 && reduced.inner() >= RUN) {
                 return new RowReduceStep(op.fn(), dtype, kept, reduced, input, output);
             }
             long inner = kept.inner();
             if (op.fn() == ReduceFn.LOG_SUM_EXP && kept.innerStride() == 1 && isMiddle(kept, reduced)) {
-                long outer = kept.elements() / Math.max(1, inner);
+                long outer = kept.elements() / inner;
                 return new ColumnLogSumExpStep(dtype, outer, reduced.elements(), inner, input, output);
             }
             boolean together = ColumnReduceStep.together(kept, reduced) > 1;

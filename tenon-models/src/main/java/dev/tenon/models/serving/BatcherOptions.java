@@ -11,7 +11,8 @@ import java.time.Duration;
  * @param requests of a batch at most
  * @param weight of a batch at most, in the unit of the work: tokens for texts. A single request may have more
  * @param linger how long a batch waits for one more request. It waits only while fewer are there than if all clients of
- *     the last batch had asked again, and in all never longer than a third of the time that one took
+ *     the last batch had asked again, and their weight leaves room. In all it never waits longer than a third of the
+ *     time that one took, nor than half of what is left to a request with a deadline
  */
 public record BatcherOptions(int waiting, int requests, long weight, Duration linger) {
     public BatcherOptions {

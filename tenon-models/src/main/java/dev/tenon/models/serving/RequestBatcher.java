@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,12 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
     /** How many must wait for the thread to look again. */
     private int wanted;
 
+    /** Weight that the next batch has room for: at 0 or below, the thread looks again too. */
+    private long room;
+
+    /** When the next batch goes at the latest, in the time of {@link System#nanoTime}. */
+    private long end;
+
     /** Requests that the next batch would have if all clients of the last one asked again. */
     private int expected;
 
@@ -59,6 +66,12 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
     private record Request<Q, R>(Q request, long weight, long deadline, boolean hurried, CompletableFuture<R> result) {
         boolean isLate(long now) {
             return hurried && now - deadline > 0;
+        }
+
+        /** Until when it may wait for company: half of its time is for what comes behind that. */
+        long patience(long now, long end) {
+            long half = now + (deadline - now) / 2;
+            return hurried && half - end < 0 ? half : end;
         }
     }
 
@@ -91,7 +104,9 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
 
     private CompletableFuture<R> add(Q request, @Nullable Duration within) {
         long weight = work.weight(request);
-        long deadline = within == null ? 0 : System.nanoTime() + within.toNanos();
+        long now = System.nanoTime();
+        // as long as there are such times; late from the start where there is none
+        long deadline = within == null ? 0 : now + Math.max(-1, TimeUnit.NANOSECONDS.convert(within));
         CompletableFuture<R> result = new CompletableFuture<>();
         lock.lock();
         try {
@@ -103,8 +118,12 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
                         waiting.size() + " requests wait, which is the most; try again later, or allow more",
                         waiting.size());
             }
-            waiting.add(new Request<>(request, weight, deadline, within != null, result));
-            if (waiting.size() >= wanted) { // to wake the thread for each would take as long as a batch
+            Request<Q, R> added = new Request<>(request, weight, deadline, within != null, result);
+            waiting.add(added);
+            long before = end;
+            count(added, now);
+            // to wake the thread for each would take as long as a batch
+            if (!hasRoom() || end != before) {
                 changed.signal();
             }
         } finally {
@@ -161,20 +180,35 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
      * would wait for a batch and then for its own. While they keep coming it goes on.
      */
     private void linger() {
-        long end = System.nanoTime() + lastNanos / LINGER_SHARE;
+        long now = System.nanoTime();
+        end = now + lastNanos / LINGER_SHARE;
         int before = -1;
         wanted = Math.min(expected, options.requests());
-        while (waiting.size() > before && waiting.size() < wanted && !closed) {
+        room = options.weight();
+        waiting.forEach(request -> count(request, now));
+        while (waiting.size() > before && hasRoom() && !closed) {
             before = waiting.size();
             try {
-                long nanos = Math.min(options.linger().toNanos(), end - System.nanoTime());
-                while (nanos > 0 && waiting.size() < wanted && !closed) {
-                    nanos = changed.awaitNanos(nanos);
+                long nanos = Math.min(TimeUnit.NANOSECONDS.convert(options.linger()), end - System.nanoTime());
+                while (nanos > 0 && hasRoom() && !closed) {
+                    nanos = Math.min(changed.awaitNanos(nanos), end - System.nanoTime());
                 }
             } catch (InterruptedException e) {
                 return; // no caller has this thread to interrupt; the batch goes as it is
             }
         }
+    }
+
+    private boolean hasRoom() {
+        return waiting.size() < wanted && room > 0;
+    }
+
+    /** Takes a request that waits into account. */
+    private void count(Request<Q, R> request, long now) {
+        if (room > 0 && !request.result.isDone()) {
+            room -= request.weight;
+        }
+        end = request.patience(now, end);
     }
 
     private void take(List<Request<Q, R>> batch, List<Request<Q, R>> late) {
@@ -184,7 +218,7 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
             Request<Q, R> first = waiting.getFirst();
             boolean gone = first.result.isDone();
             if (!gone && !first.isLate(now)) {
-                if (!batch.isEmpty() && weight + first.weight > options.weight()) {
+                if (!batch.isEmpty() && first.weight > options.weight() - weight) {
                     break;
                 }
                 weight += first.weight;
@@ -208,18 +242,24 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
                 throw new IllegalStateException(results.size() + " results of " + batch.size() + " requests");
             }
         } catch (Throwable e) {
+            remember(batch.size(), start);
             batch.forEach(request -> request.result.completeExceptionally(e));
             return;
         }
+        remember(batch.size(), start);
+        for (int i = 0; i < results.size(); i++) {
+            batch.get(i).result.complete(results.get(i));
+        }
+    }
+
+    /** What the next batch may wait for. */
+    private void remember(int requests, long start) {
         lock.lock();
         try {
-            expected = batch.size() + waiting.size();
+            expected = requests + waiting.size();
             lastNanos = System.nanoTime() - start;
         } finally {
             lock.unlock();
-        }
-        for (int i = 0; i < results.size(); i++) {
-            batch.get(i).result.complete(results.get(i));
         }
     }
 

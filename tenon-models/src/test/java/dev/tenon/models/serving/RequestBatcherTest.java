@@ -83,6 +83,109 @@ class RequestBatcherTest {
         assertThat(work.batches).containsExactly(List.of(1), List.of(5, 2));
     }
 
+    /** A batch whose third is longer than one may take to begin below. */
+    private static void aLongBatch(Doubling work, RequestBatcher<Integer, Integer> batcher)
+            throws InterruptedException {
+        batcher.submit(1);
+        work.begun.acquire();
+        TimeUnit.SECONDS.sleep(2);
+    }
+
+    /** Lets all batches go on from then. */
+    private static boolean nextBegins(Doubling work, long millis) throws InterruptedException {
+        boolean begins = work.begun.tryAcquire(millis, TimeUnit.MILLISECONDS);
+        work.permits.release(100);
+        return begins;
+    }
+
+    @Test
+    void aBatchOfFullWeightWaitsForNobody() throws Exception {
+        Doubling work = new Doubling();
+        BatcherOptions options = OPTIONS.withLinger(Duration.ofSeconds(10));
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", options, work)) {
+            aLongBatch(work, batcher);
+            batcher.submit(60);
+            batcher.submit(50);
+            work.permits.release();
+            assertThat(nextBegins(work, 300)).isTrue();
+        }
+        assertThat(work.batches).containsExactly(List.of(1), List.of(60), List.of(50));
+    }
+
+    @Test
+    void aBatchThatWaitsGoesWhenItsWeightIsFull() throws Exception {
+        Doubling work = new Doubling();
+        BatcherOptions options = OPTIONS.withLinger(Duration.ofSeconds(10));
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", options, work)) {
+            aLongBatch(work, batcher);
+            batcher.submit(30);
+            batcher.submit(31);
+            work.permits.release();
+            boolean early = nextBegins(work, 100);
+            batcher.submit(39);
+            assertThat(nextBegins(work, 300)).isTrue();
+            assertThat(early).isFalse();
+        }
+        assertThat(work.batches).containsExactly(List.of(1), List.of(30, 31, 39));
+    }
+
+    @Test
+    void noBatchWaitsUntilARequestIsLate() throws Exception {
+        Doubling work = new Doubling();
+        BatcherOptions options = OPTIONS.withLinger(Duration.ofSeconds(10));
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", options, work)) {
+            aLongBatch(work, batcher);
+            batcher.submit(2);
+            CompletableFuture<Integer> hurried = batcher.submit(3, Duration.ofMillis(400));
+            work.permits.release(100);
+            assertThat(hurried.get()).isEqualTo(6);
+        }
+        assertThat(work.batches).containsExactly(List.of(1), List.of(2, 3));
+    }
+
+    @Test
+    void aBatchThatWaitsGoesForARequestInAHurry() throws Exception {
+        Doubling work = new Doubling();
+        BatcherOptions options = OPTIONS.withLinger(Duration.ofSeconds(Long.MAX_VALUE));
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", options, work)) {
+            aLongBatch(work, batcher);
+            batcher.submit(2);
+            batcher.submit(3);
+            work.permits.release(100);
+            TimeUnit.MILLISECONDS.sleep(50); // it waits by now
+            assertThat(batcher.submit(4, Duration.ofMillis(400)).get()).isEqualTo(8);
+        }
+        assertThat(work.batches).containsExactly(List.of(1), List.of(2, 3, 4));
+    }
+
+    @Test
+    void aBatchThatFailedIsNotWaitedForAgain() throws Exception {
+        Doubling work = new Doubling();
+        BatcherOptions options = OPTIONS.withLinger(Duration.ofSeconds(10));
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", options, work)) {
+            aLongBatch(work, batcher);
+            CompletableFuture<Integer> failing = batcher.submit(13);
+            batcher.submit(2);
+            work.permits.release(2);
+            assertThatThrownBy(failing::get).hasCauseInstanceOf(DataException.class);
+            work.begun.acquire();
+            batcher.submit(3);
+            assertThat(nextBegins(work, 300)).isTrue();
+        }
+    }
+
+    @Test
+    void deadlinesOfAnyLength() throws Exception {
+        Doubling work = new Doubling();
+        work.permits.release(2);
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", OPTIONS, work)) {
+            CompletableFuture<Integer> ever = batcher.submit(1, Duration.ofSeconds(Long.MAX_VALUE));
+            CompletableFuture<Integer> never = batcher.submit(2, Duration.ofSeconds(Long.MIN_VALUE));
+            assertThat(ever.get()).isEqualTo(2);
+            assertThatThrownBy(never::get).hasCauseInstanceOf(DeadlineException.class);
+        }
+    }
+
     @Test
     void weightBoundsABatchButNotASingleRequest() throws Exception {
         Doubling work = new Doubling();
