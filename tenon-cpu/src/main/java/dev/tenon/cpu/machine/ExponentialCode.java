@@ -11,8 +11,8 @@ abstract class ExponentialCode extends RowCode {
     private static final float[] POLYNOMIAL = {
         Exponential.E5, Exponential.E4, Exponential.E3, Exponential.E2, Exponential.E1
     };
-    /** 2^r for r in [0, 1] (our fit, within 1e-7; 1 at 0). */
-    private static final float[] BINARY = {0.00186713005f, 0.00901703071f, 0.0557999127f, 0.240164444f, 0.693151295f, 1
+    /** 2^r for r in ±1/2 (our fit, within 1e-7; 1 at 0). */
+    private static final float[] BINARY = {0.00132647261f, 0.00967151299f, 0.0555073358f, 0.240222424f, 0.693147004f, 1
     };
 
     /** e^(r/2) for r in ±ln(2) (our fit, within 1.1e-7). */
@@ -113,12 +113,15 @@ abstract class ExponentialCode extends RowCode {
     }
 
     /**
-     * e^v for v of at most 0 in vector 6, by 2^t with t = v log2(e): vector 3 times 2 to vector 5
-     * rounded down. What rounding t loses is 2^-24 of v, so that small results have fewer digits than large ones.
+     * e^v for v of at most 0 in vector 6, by 2^t with t = v log2(e): vector 3 times 2 to vector 5. What rounding t loses
+     * is 2^-24 of v, so that small results have fewer digits than large ones. What t is above or below a whole number is
+     * exact: a sum whose largest term grows a little with each row is multiplied by a little less than 1 over and over,
+     * and errors of one sign would add up.
      */
     private void boundedSplit(VectorAssembler wide) {
         operate(Arithmetic.MULTIPLY, 5, 6, Exponential.LOG2_E);
         wide.fraction512(1, 5); // 0 of an infinity
+        operate(Arithmetic.SUBTRACT, 5, 5, 1);
         set(3, BINARY[0]);
         for (int i = 1; i < BINARY.length; i++) {
             horner(3, 1, BINARY[i]);

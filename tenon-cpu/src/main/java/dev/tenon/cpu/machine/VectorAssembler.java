@@ -165,10 +165,10 @@ final class VectorAssembler extends VexAssembler {
         code.write(0);
     }
 
-    /** What is above the next lower whole number. */
+    /** What is above or below the nearest whole number. */
     void fraction512(int to, int from) {
         evex(MAP_0F3A, P66, 0x56, to, 0, from);
-        code.write(1);
+        code.write(0);
     }
 
     /** to = a 2^k, k rounded down. */
