@@ -1,6 +1,7 @@
 package dev.tenon.emulator;
 
 import dev.tenon.core.error.NativeException;
+import dev.tenon.core.lazy.Uninterrupted;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
@@ -66,12 +67,17 @@ final class WorkQueue {
         }
     }
 
-    /** Waits for the work, then lets the thread end. */
+    /** Waits for the work and for the end of the thread, unless this is it. */
     void close() {
         drain();
+        Thread ending;
         synchronized (this) {
             closed = true;
+            ending = thread;
             notifyAll();
+        }
+        if (ending != null && ending != Thread.currentThread()) {
+            Uninterrupted.run(ending::join);
         }
     }
 
