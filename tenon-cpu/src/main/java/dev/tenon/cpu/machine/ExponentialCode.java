@@ -113,10 +113,10 @@ abstract class ExponentialCode extends RowCode {
     }
 
     /**
-     * e^v for v of at most 0 in vector 6, by 2^t with t = v log2(e): vector 3 times 2 to vector 5. What rounding t loses
-     * is 2^-24 of v, so that small results have fewer digits than large ones. What t is above or below a whole number is
-     * exact: a sum whose largest term grows a little with each row is multiplied by a little less than 1 over and over,
-     * and errors of one sign would add up.
+     * e^v for v of at most 0 in vector 6, by 2^t with t = v log2(e): vector 3 times 2 to vector 5. What rounding t
+     * loses is 2^-24 of v, so that small results have fewer digits than large ones. What t is above or below a whole
+     * number is exact: a sum whose largest term grows a little with each row is multiplied by a little less than 1 over
+     * and over, and errors of one sign would add up.
      */
     private void boundedSplit(VectorAssembler wide) {
         operate(Arithmetic.MULTIPLY, 5, 6, Exponential.LOG2_E);
