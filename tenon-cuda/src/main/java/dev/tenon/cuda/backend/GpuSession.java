@@ -35,13 +35,13 @@ final class GpuSession implements Device.State {
     private final GpuStream stream;
     private final Transfers transfers;
     private @Nullable RunObserver observer;
-    private final Recordings<Prepared.Recording> recordings;
-    private final Map<ProgramResources, Prepared> prepared = new ConcurrentHashMap<>();
+    private final Recordings<ProgramState.Recording> recordings;
+    private final Map<ProgramResources, ProgramState> prepared = new ConcurrentHashMap<>();
     /**
      * What belongs to programs that are closed or to addresses that are gone, and is not closed yet. Guarded by
      * itself.
      */
-    private final List<Prepared> dropped = new ArrayList<>();
+    private final List<ProgramState> dropped = new ArrayList<>();
 
     /** Whether work of a run may still be under way. */
     private boolean inFlight;
@@ -91,7 +91,7 @@ final class GpuSession implements Device.State {
         inFlight = true;
         Tensor[] outputs;
         try {
-            Prepared ready = prepare(program);
+            ProgramState ready = prepare(program);
             clean();
             transfers.begin(program, inputs, stay);
             RunObserver told = observer;
@@ -111,7 +111,7 @@ final class GpuSession implements Device.State {
         return outputs;
     }
 
-    private Tensor[] runObserved(GpuProgram program, Prepared ready, Tensor[] inputs, RunObserver told) {
+    private Tensor[] runObserved(GpuProgram program, ProgramState ready, Tensor[] inputs, RunObserver told) {
         try (RunTimeline timeline = new RunTimeline(context, stream)) {
             transfers.in(program, inputs);
             timeline.mark();
@@ -143,8 +143,8 @@ final class GpuSession implements Device.State {
         transfers.release();
     }
 
-    private Prepared prepare(GpuProgram program) {
-        Prepared known = prepared.get(program.resources());
+    private ProgramState prepare(GpuProgram program) {
+        ProgramState known = prepared.get(program.resources());
         if (known != null) {
             return known;
         }
@@ -155,7 +155,7 @@ final class GpuSession implements Device.State {
         activations.grow(program.arenaBytes());
         dirty |= lanes.grow(program);
         HostSteps host = new HostSteps(device.host(), device.ledger());
-        Prepared made = new Prepared(frames(program, host, null), host);
+        ProgramState made = new ProgramState(frames(program, host, null), host);
         program.resources().usedBy(this);
         prepared.put(program.resources(), made);
         return made;
@@ -196,7 +196,7 @@ final class GpuSession implements Device.State {
      * algorithms, goes step by step in any case: libraries load what they need then, which they must not while work is
      * recorded.
      */
-    private void work(GpuProgram program, Prepared ready, Tensor[] inputs) {
+    private void work(GpuProgram program, ProgramState ready, Tensor[] inputs) {
         int generation = device.tuner().generation();
         if (ready.generation != generation) {
             ready.forget();
@@ -204,7 +204,7 @@ final class GpuSession implements Device.State {
             ready.generation = generation;
         }
         Ends ends = program.whole() ? transfers.ends(program) : null;
-        Prepared.Recording bound = ends == null ? null : ready.bound(ends, recordings::remove);
+        ProgramState.Recording bound = ends == null ? null : ready.bound(ends, recordings::remove);
         boolean records = ready.runs >= RUNS_BEFORE_RECORDING && program.recorded();
         if (records && bound != null) {
             transfers.stage(program, inputs);
@@ -221,13 +221,13 @@ final class GpuSession implements Device.State {
         transfers.back(program);
     }
 
-    private void replay(GpuProgram program, Prepared ready, Prepared.Recording recording) {
+    private void replay(GpuProgram program, ProgramState ready, ProgramState.Recording recording) {
         RecordedWork work = recorded(program, ready, recording);
         recordings.use(recording);
         work.replay();
     }
 
-    private RecordedWork recorded(GpuProgram program, Prepared ready, Prepared.Recording recording) {
+    private RecordedWork recorded(GpuProgram program, ProgramState ready, ProgramState.Recording recording) {
         RecordedWork known = recording.work;
         if (known != null && known.complete()) {
             return known;
@@ -272,7 +272,7 @@ final class GpuSession implements Device.State {
      */
     void closeDropped(ProgramResources program) {
         synchronized (dropped) {
-            Prepared gone = prepared.remove(program);
+            ProgramState gone = prepared.remove(program);
             if (gone != null) {
                 gone.recordings().forEach(recordings::remove);
                 dropped.add(gone);
@@ -284,7 +284,7 @@ final class GpuSession implements Device.State {
     private void closeDropped() {
         synchronized (dropped) {
             Closing closing = new Closing();
-            closing.each(dropped, Prepared::close);
+            closing.each(dropped, ProgramState::close);
             closing.end();
         }
     }

@@ -6,7 +6,7 @@ import dev.tenon.core.ir.Graph;
 
 /** Applies the small rules until none applies any more. */
 public final class Canonicalise implements Pass {
-    private final Rules rules = new Rules(
+    private final RuleTable rules = new RuleTable(
             new DropIdentities(),
             new CastsThereAndBack(),
             new ArithmeticIdentities(),

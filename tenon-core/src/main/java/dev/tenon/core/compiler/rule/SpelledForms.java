@@ -6,7 +6,7 @@ import dev.tenon.core.ir.Graph;
 
 /** Recognises operations that exporters spell out in small steps. */
 public final class SpelledForms implements Pass {
-    private final Rules rules = new Rules(new SpelledGelu(), new SpelledHardSwish(), new SpelledLayerNorm());
+    private final RuleTable rules = new RuleTable(new SpelledGelu(), new SpelledHardSwish(), new SpelledLayerNorm());
 
     @Override
     public String name() {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A program's addresses in a session, its work once it is recorded, and the memory of its host steps. Used by one
  * thread at a time.
  */
-final class Prepared implements AutoCloseable {
+final class ProgramState implements AutoCloseable {
     /** Runs of the same ends before work is recorded for them, at first: until then inputs and results are copied. */
     private static final int RUNS_BEFORE_BINDING = 2;
 
@@ -59,7 +59,7 @@ final class Prepared implements AutoCloseable {
     /** The least recently used first. */
     private final List<Recording> bound = new ArrayList<>();
 
-    Prepared(LaneFrames frames, HostSteps host) {
+    ProgramState(LaneFrames frames, HostSteps host) {
         this.frames = frames;
         this.host = host;
     }

@@ -13,11 +13,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Rules by the operations at which they apply: of one that applies, no later one is asked. */
-final class Rules {
+final class RuleTable {
     private final Map<Class<? extends Op>, List<Rule>> byOperation = new HashMap<>();
     private final Set<Class<? extends Op>> starts;
 
-    Rules(Rule... inOrder) {
+    RuleTable(Rule... inOrder) {
         for (Rule rule : inOrder) {
             for (Class<? extends Op> operation : rule.startsAt()) {
                 byOperation.computeIfAbsent(operation, _ -> new ArrayList<>()).add(rule);
