@@ -2,7 +2,6 @@ package dev.tenon.emulator;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.cuda.port.GpuFunction;
-import dev.tenon.cuda.port.LaunchShape;
 import dev.tenon.nativelib.emulated.EntryPoint;
 
 /** A kernel of a loaded object. Thread-safe. */
@@ -43,11 +42,6 @@ final class EmulatedFunction implements GpuFunction {
     @Override
     public int blocksPerMultiprocessor(int blockThreads, int sharedBytes) {
         return Limits.blocksPerMultiprocessor(blockThreads, module.object().sharedBytes(), sharedBytes);
-    }
-
-    @Override
-    public int clustersOnDevice(LaunchShape shape) {
-        return shape.gridX() / shape.clusterX();
     }
 
     synchronized int allowedSharedBytes() {

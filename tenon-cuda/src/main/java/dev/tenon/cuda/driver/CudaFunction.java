@@ -4,7 +4,6 @@ import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.KernelArguments;
-import dev.tenon.cuda.port.LaunchShape;
 import dev.tenon.nativelib.cuda.CuConstants;
 import dev.tenon.nativelib.cuda.CuLibrary;
 import dev.tenon.nativelib.cuda.CuModule;
@@ -164,23 +163,6 @@ final class CudaFunction implements GpuFunction {
                     blockThreads,
                     sharedBytes);
             return blocks.get(ValueLayout.JAVA_INT, 0);
-        } finally {
-            module.exit();
-        }
-    }
-
-    @Override
-    public int clustersOnDevice(LaunchShape shape) {
-        module.enter();
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment clusters = arena.allocate(ValueLayout.JAVA_INT);
-            module.primary.check(
-                    CuModule.cuOccupancyMaxActiveClusters(
-                            clusters.address(), handle, new LaunchConfig(arena).fill(shape, 0)),
-                    "cuOccupancyMaxActiveClusters(%s, %s)",
-                    name,
-                    shape);
-            return clusters.get(ValueLayout.JAVA_INT, 0);
         } finally {
             module.exit();
         }

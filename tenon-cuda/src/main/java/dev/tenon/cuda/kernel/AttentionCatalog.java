@@ -1,5 +1,7 @@
 package dev.tenon.cuda.kernel;
 
+import static dev.tenon.cuda.kernel.file.KernelFiles.HALVES;
+import static dev.tenon.cuda.kernel.file.KernelFiles.TENSOR_CORES;
 import static dev.tenon.cuda.kernel.file.KernelFiles.file;
 import static dev.tenon.cuda.kernel.file.KernelFiles.floats;
 import static dev.tenon.cuda.kernel.file.KernelFiles.together;
@@ -20,8 +22,6 @@ import java.util.stream.Stream;
 
 /** The kernel files of attention, and the forms that they are compiled in. */
 public final class AttentionCatalog {
-    private static final List<DType> HALVES = List.of(DType.F16, DType.BF16);
-    private static final List<DType> TENSOR_CORES = List.of(DType.F16, DType.BF16, DType.F32);
     /** Head sizes that kernels on tensor cores are compiled for; smaller heads are padded. */
     private static final List<Integer> SIZES = List.of(32, 64, 96, 128, 256);
 

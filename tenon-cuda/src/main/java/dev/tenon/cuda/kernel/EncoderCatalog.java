@@ -1,5 +1,7 @@
 package dev.tenon.cuda.kernel;
 
+import static dev.tenon.cuda.kernel.file.KernelFiles.HALVES;
+import static dev.tenon.cuda.kernel.file.KernelFiles.TENSOR_CORES;
 import static dev.tenon.cuda.kernel.file.KernelFiles.file;
 import static dev.tenon.cuda.kernel.file.ParameterType.I32;
 import static dev.tenon.cuda.kernel.file.ParameterType.POINTER;
@@ -13,8 +15,6 @@ import java.util.stream.Stream;
 
 /** The kernel files of whole encoders and their layers, and the forms that they are compiled in. */
 public final class EncoderCatalog {
-    private static final List<DType> HALVES = List.of(DType.F16, DType.BF16);
-    private static final List<DType> TENSOR_CORES = List.of(DType.F16, DType.BF16, DType.F32);
 
     /** Head sizes that they are compiled for. */
     private static final List<Integer> SIZES = List.of(32, 64);

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.kernel;
 
+import static dev.tenon.cuda.kernel.file.KernelFiles.HALVES;
 import static dev.tenon.cuda.kernel.file.KernelFiles.file;
 import static dev.tenon.cuda.kernel.file.KernelFiles.together;
 import static dev.tenon.cuda.kernel.file.ParameterType.COMPUTE;
@@ -27,7 +28,6 @@ public final class ProductCatalog {
     /** The number of no function: the argument as it is. */
     public static final int NO_FUNCTION = KernelCatalog.NO_FUNCTION;
 
-    private static final List<DType> HALVES = List.of(DType.F16, DType.BF16);
     private static final List<DType> TENSOR_CORES = List.of(DType.F32, DType.F16, DType.BF16);
 
     public static final KernelFile MATMUL_WMMA = file(

@@ -15,9 +15,6 @@ public interface GpuFunction {
     /** Blocks of this size that one multiprocessor holds at a time. */
     int blocksPerMultiprocessor(int blockThreads, int sharedBytes);
 
-    /** Clusters of a launch that the device holds at a time; of several blocks each. */
-    int clustersOnDevice(LaunchShape shape);
-
     /**
      * What the compiler gave the function.
      *

@@ -7,6 +7,11 @@ import java.util.stream.Stream;
 
 /** What catalogs of kernel files are written with: the usual sets of variants, and entries of one signature. */
 public final class KernelFiles {
+    public static final List<DType> HALVES = List.of(DType.F16, DType.BF16);
+
+    /** What tensor cores multiply, f32 as TF32. */
+    public static final List<DType> TENSOR_CORES = List.of(DType.F16, DType.BF16, DType.F32);
+
     public static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
 
     /** Integers and booleans, their type an argument. */

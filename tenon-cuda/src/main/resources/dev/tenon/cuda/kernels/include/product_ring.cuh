@@ -1,12 +1,11 @@
 // The main loop of products of warpgroups: ROWS rows of a times COLUMNS columns of b, whose parts of 128 bytes of k pass through a ring in shared
-// memory. One thread fetches; each warpgroup multiplies 64 rows. Of float, operands are TF32, and b lies along k. Blocks of a cluster that make the
-// same rows may fetch a together: each a part, which the copy engine brings to all. (To share b so between blocks that make the same columns gained
-// nothing on an H200.)
+// memory. One thread fetches; each warpgroup multiplies 64 rows. Of float, operands are TF32, and b lies along k. (Blocks of a cluster
+// that fetch together gain 1 to 4 % on an H200 where they make the same rows, and nothing where the same columns.)
 #pragma once
 #include "wgmma.cuh"
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
-template <typename T, int COLUMNS, int STAGES, bool ALONG_B, int ROWS = 128, bool SHARED = false>
+template <typename T, int COLUMNS, int STAGES, bool ALONG_B, int ROWS = 128>
 struct ProductRing {
     static constexpr int GROUP = 128;  // threads of a warpgroup
     static constexpr int LINE = 128;   // bytes of k, per step
@@ -21,8 +20,6 @@ struct ProductRing {
 
     u32 ring;      // on a boundary of 1024
     u32 barriers;  // 2 STAGES
-    int peers = 1;  // blocks that share a
-    int rank = 0;   // this one's number
 
     __device__ __forceinline__ u32 full(u32 stage) const { return barriers + 8 * stage; }
     __device__ __forceinline__ u32 free(u32 stage) const { return barriers + 8 * (STAGES + stage); }
@@ -31,23 +28,16 @@ struct ProductRing {
     __device__ __forceinline__ void start() const {
         for (int i = 0; i < STAGES; i++) {
             start_barrier(full(i), 1);
-            start_barrier(free(i), ROWS / 64 * peers);
+            start_barrier(free(i), ROWS / 64);
         }
     }
 
-    // Where a stage may be written, here and in the other blocks.
-    __device__ __forceinline__ void await_free(const Place& place) const {
-        await_phase(free(place.stage), place.parity ^ 1);
-    }
+    // Where a stage may be written.
+    __device__ __forceinline__ void await_free(const Place& place) const { await_phase(free(place.stage), place.parity ^ 1); }
 
     // A warpgroup has read a stage.
     __device__ __forceinline__ void release(u32 stage) const {
-        int thread = static_cast<int>(threadIdx.x) % GROUP;
-        if (!SHARED || peers == 1) {
-            if (thread == 0) arrive(free(stage));
-        } else if (thread < peers) {
-            arrive_in_cluster(free(stage), thread);
-        }
+        if (static_cast<int>(threadIdx.x) % GROUP == 0) arrive(free(stage));
     }
 
     // Fetches the parts of a and b at one step; BOX: columns of a box of b.
@@ -58,12 +48,7 @@ struct ProductRing {
         u32 barrier = full(place.stage);
         u32 to = ring + place.stage * STAGE;
         expect_bytes(barrier, STAGE);
-        if (SHARED && peers > 1) {
-            int part = rank * (ROWS / peers);
-            copy_box_to(static_cast<u16>((1 << peers) - 1), to + part * LINE, left, step * DEPTH, row0 + part, barrier);
-        } else {
-            copy_box(to, left, step * DEPTH, row0, barrier);
-        }
+        copy_box(to, left, step * DEPTH, row0, barrier);
 #pragma unroll
         for (int column = 0; column < COLUMNS; column += BOX) {
             int x = ALONG_B ? step * DEPTH : column0 + column;

@@ -198,14 +198,6 @@ __device__ __forceinline__ void copy_box(u32 shared, const TensorMap& map, i32 c
                  : "memory");
 }
 
-// The same to that place in all blocks of the cluster whose bit of `blocks` is set; each has its own barrier at the same place.
-__device__ __forceinline__ void copy_box_to(u16 blocks, u32 shared, const TensorMap& map, i32 column, i32 row, u32 barrier) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared),
-        "l"(&map), "r"(column), "r"(row), "r"(barrier), "h"(blocks)
-        : "memory");
-}
-
 // The same in three dims.
 __device__ __forceinline__ void copy_box(u32 shared, const TensorMap& map, i32 column, i32 row, i32 plane, u32 barrier) {
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared),
@@ -253,40 +245,10 @@ __device__ __forceinline__ int of_cluster() {
     return blocks;
 }
 
-// Arrives at the barrier at the same place in a block of the cluster, by its number. What this thread wrote is not shown to that block: that would
-// wait for its stores to global memory.
-__device__ __forceinline__ void arrive_in_cluster(u32 barrier, int block) {
-    asm volatile(
-        "{ .reg .u32 gate; mapa.shared::cluster.u32 gate, %0, %1;\n"
-        "mbarrier.arrive.shared::cluster.b64 _, [gate]; }" ::"r"(barrier),
-        "r"(block)
-        : "memory");
-}
-
 // All threads of the cluster are here, and see what the others wrote before.
 __device__ __forceinline__ void meet_cluster() {
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
-// Sends two numbers to the same place in a block of the cluster, by its number, and arrives at its barrier at the same place.
-__device__ __forceinline__ void send_in_cluster(u32 shared, u32 barrier, int block, float x, float y) {
-    asm volatile(
-        "{ .reg .u32 there, gate; mapa.shared::cluster.u32 there, %0, %2; mapa.shared::cluster.u32 gate, %1, %2;\n"
-        "st.shared::cluster.v2.f32 [there], {%3, %4};\n"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [gate]; }" ::"r"(shared),
-        "r"(barrier), "r"(block), "f"(x), "f"(y)
-        : "memory");
-}
-
-// await_phase where other blocks of the cluster sent what is waited for.
-__device__ __forceinline__ void await_phase_in_cluster(u32 barrier, u32 parity) {
-    asm volatile(
-        "{ .reg .pred p;\n"
-        "again%=: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
-        "@p bra.uni done%=;\n"
-        "bra.uni again%=;\n"
-        "done%=: }" ::"r"(barrier), "r"(parity) : "memory");
 }
 
 // Numbered barriers of a block, for `threads` in all: those that wait and those that only arrive.
