@@ -152,10 +152,7 @@ public record MoveKernel(CallableCode kernel) {
             code.subtractConstant(RAX, WORD);
             code.jump(Assembler.NOT_EQUAL, word);
             code.place(next);
-            code.add(RSI, R8);
-            code.add(RDX, R9);
-            code.subtractConstant(RCX, 1);
-            code.jump(Assembler.NOT_EQUAL, row);
+            nextRow(code, row);
         }
 
         private static void stream(VectorAssembler code) {
@@ -170,10 +167,7 @@ public record MoveKernel(CallableCode kernel) {
             code.addConstant(R10, VECTOR);
             code.subtractConstant(RAX, VECTOR);
             code.jump(Assembler.NOT_EQUAL, vector);
-            code.add(RSI, R8);
-            code.add(RDX, R9);
-            code.subtractConstant(RCX, 1);
-            code.jump(Assembler.NOT_EQUAL, row);
+            nextRow(code, row);
         }
 
         private static void middle(VectorAssembler code) {
@@ -211,10 +205,7 @@ public record MoveKernel(CallableCode kernel) {
             code.test(RAX);
             code.jump(Assembler.NOT_EQUAL, tail);
             code.place(next);
-            code.add(RSI, R8);
-            code.add(RDX, R9);
-            code.subtractConstant(RCX, 1);
-            code.jump(Assembler.NOT_EQUAL, row);
+            nextRow(code, row);
         }
 
         /** Of RAX bytes that are left, at R10. */
@@ -223,6 +214,13 @@ public record MoveKernel(CallableCode kernel) {
             code.storeFloat(new Memory(RDX, R10, 1, 0), 0);
             code.addConstant(R10, WORD);
             code.subtractConstant(RAX, WORD);
+        }
+
+        private static void nextRow(VectorAssembler code, Label row) {
+            code.add(RSI, R8);
+            code.add(RDX, R9);
+            code.subtractConstant(RCX, 1);
+            code.jump(Assembler.NOT_EQUAL, row);
         }
 
         private static Memory argument(int offset) {

@@ -46,6 +46,7 @@ class RequestBatcherTest {
     }
 
     private static final BatcherOptions OPTIONS = new BatcherOptions(8, 4, 100, Duration.ZERO);
+    private static final BatcherOptions LINGERING = OPTIONS.withLinger(Duration.ofSeconds(10));
 
     @Test
     void whatGathersWhileABatchRunsIsTheNextOne() throws Exception {
@@ -68,8 +69,7 @@ class RequestBatcherTest {
     @Test
     void aBatchWaitsForTheClientsOfTheOneBefore() throws Exception {
         Doubling work = new Doubling();
-        BatcherOptions options = OPTIONS.withLinger(Duration.ofSeconds(10));
-        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", options, work)) {
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", LINGERING, work)) {
             CompletableFuture<Integer> again = batcher.submit(1)
                     .thenApplyAsync(Integer::intValue, CompletableFuture.delayedExecutor(30, TimeUnit.MILLISECONDS))
                     .thenCompose(batcher::submit);
@@ -101,8 +101,7 @@ class RequestBatcherTest {
     @Test
     void aBatchOfFullWeightWaitsForNobody() throws Exception {
         Doubling work = new Doubling();
-        BatcherOptions options = OPTIONS.withLinger(Duration.ofSeconds(10));
-        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", options, work)) {
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", LINGERING, work)) {
             aLongBatch(work, batcher);
             batcher.submit(60);
             batcher.submit(50);
@@ -115,8 +114,7 @@ class RequestBatcherTest {
     @Test
     void aBatchThatWaitsGoesWhenItsWeightIsFull() throws Exception {
         Doubling work = new Doubling();
-        BatcherOptions options = OPTIONS.withLinger(Duration.ofSeconds(10));
-        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", options, work)) {
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", LINGERING, work)) {
             aLongBatch(work, batcher);
             batcher.submit(30);
             batcher.submit(31);
@@ -132,8 +130,7 @@ class RequestBatcherTest {
     @Test
     void noBatchWaitsUntilARequestIsLate() throws Exception {
         Doubling work = new Doubling();
-        BatcherOptions options = OPTIONS.withLinger(Duration.ofSeconds(10));
-        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", options, work)) {
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", LINGERING, work)) {
             aLongBatch(work, batcher);
             batcher.submit(2);
             CompletableFuture<Integer> hurried = batcher.submit(3, Duration.ofMillis(400));
@@ -161,8 +158,7 @@ class RequestBatcherTest {
     @Test
     void aBatchThatFailedIsNotWaitedForAgain() throws Exception {
         Doubling work = new Doubling();
-        BatcherOptions options = OPTIONS.withLinger(Duration.ofSeconds(10));
-        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", options, work)) {
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", LINGERING, work)) {
             aLongBatch(work, batcher);
             CompletableFuture<Integer> failing = batcher.submit(13);
             batcher.submit(2);
