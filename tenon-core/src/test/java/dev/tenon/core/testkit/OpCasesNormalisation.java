@@ -83,7 +83,7 @@ final class OpCasesNormalisation {
         both("long f16 row", 1, NdArray.zeros(DType.F16, 1, 70000));
         both("no rows", 1, NdArray.zeros(DType.F32, 0, 5));
         both("no columns", 1, NdArray.zeros(DType.F32, 5, 0));
-        both("columns of which there are none", 0, NdArray.zeros(DType.F32, 5, 0));
+        both("empty columns", 0, NdArray.zeros(DType.F32, 5, 0));
     }
 
     private void both(String name, int axis, NdArray x) {

@@ -105,7 +105,7 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
     private CompletableFuture<R> add(Q request, @Nullable Duration within) {
         long weight = work.weight(request);
         long now = System.nanoTime();
-        // as long as there are such times; late from the start where there is none
+        // a time too long for nanoseconds is the longest; a negative one is late from the start
         long deadline = within == null ? 0 : now + Math.max(-1, TimeUnit.NANOSECONDS.convert(within));
         CompletableFuture<R> result = new CompletableFuture<>();
         lock.lock();
