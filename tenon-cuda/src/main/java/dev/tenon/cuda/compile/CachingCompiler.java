@@ -65,6 +65,12 @@ public final class CachingCompiler implements KernelCompiler {
     }
 
     @Override
+    public boolean has(KernelSource source, Architecture architecture) {
+        String key = key(source, architecture);
+        return cache.has(key) || cache.has(ptxKey(key));
+    }
+
+    @Override
     public ModuleImage compile(KernelSource source, Architecture architecture) {
         String key = key(source, architecture);
         try {
@@ -79,13 +85,17 @@ public final class CachingCompiler implements KernelCompiler {
         if (machineCode.isPresent()) {
             return machineCode.get();
         }
-        String ptxKey = new Hash().add(key).add(driverVersion.get()).hex();
+        String ptxKey = ptxKey(key);
         Optional<ModuleImage> ptx = cache.read(ptxKey, source.name());
         if (ptx.isPresent()) {
             return ptx.get();
         }
         ModuleImage image = StartUp.compiling(() -> compiler.compile(source, architecture));
         return cache.write(image.format() == ModuleImage.Format.PTX ? ptxKey : key, image);
+    }
+
+    private String ptxKey(String key) {
+        return new Hash().add(key).add(driverVersion.get()).hex();
     }
 
     /** All that decides about the image. */

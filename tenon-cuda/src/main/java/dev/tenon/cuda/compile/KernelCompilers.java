@@ -88,6 +88,11 @@ public record KernelCompilers(List<KernelCompiler> compilers) implements KernelC
     }
 
     @Override
+    public boolean has(KernelSource source, Architecture architecture) {
+        return available().anyMatch(compiler -> compiler.has(source, architecture));
+    }
+
+    @Override
     public ModuleImage compile(KernelSource source, Architecture architecture) {
         requireSome();
         List<String> reasons = new ArrayList<>();

@@ -122,10 +122,17 @@ public final class Prebuilt implements KernelCompiler {
     }
 
     @Override
-    public ModuleImage compile(KernelSource source, Architecture architecture) {
-        String key = key(source);
-        List<Architecture> built = index.getOrDefault(key, List.of());
-        Architecture best = built.stream()
+    public boolean has(KernelSource source, Architecture architecture) {
+        return best(built(source), architecture).isPresent();
+    }
+
+    private List<Architecture> built(KernelSource source) {
+        return index.getOrDefault(key(source), List.of());
+    }
+
+    /** Of those that it was built for, the one whose code runs best there. */
+    private Optional<Architecture> best(List<Architecture> built, Architecture architecture) {
+        return built.stream()
                 // code of a capability alone runs on no other, and holds kernels of all kinds
                 .filter(one -> one.specific()
                         ? one.number() == architecture.number()
@@ -133,12 +140,18 @@ public final class Prebuilt implements KernelCompiler {
                 // machine code runs on later capabilities of its major number alone
                 .filter(one -> format == ModuleImage.Format.PTX || one.major() == architecture.major())
                 .filter(one -> !architecture.specific() || one.specific())
-                .max(Architecture::compareTo)
+                .max(Architecture::compareTo);
+    }
+
+    @Override
+    public ModuleImage compile(KernelSource source, Architecture architecture) {
+        List<Architecture> built = built(source);
+        Architecture best = best(built, architecture)
                 .orElseThrow(() -> new UnsupportedException(what + ": " + source.name()
                         + (built.isEmpty()
                                 ? " is not in it, or has changed since it was built"
                                 : " is there for " + built + ", which is no code for " + architecture)));
-        String file = file(key, best, format);
+        String file = file(key(source), best, format);
         try {
             byte[] text = bytes(bundle.orElseThrow(), file);
             // the driver wants a closing zero behind PTX

@@ -126,6 +126,11 @@ public final class FusedRegion {
         return operands.layout();
     }
 
+    /** Whether its code need not be compiled. */
+    public boolean isAtHand(Kernels kernels) {
+        return kernels.isAtHand(KernelCatalog.FUSED, code.variant);
+    }
+
     /** Prepares the launch. */
     Launch launch(Kernels kernels) {
         Kernel kernel = kernels.kernel(KernelCatalog.FUSED, "elementwise_fused", code.variant);

@@ -12,6 +12,9 @@ public interface Kernels {
     /** Whether variants can be compiled for the device's own form: {@link KernelVariant#isSpecific}. */
     boolean compilesSpecific();
 
+    /** Whether a file's variant need not be compiled: it is loaded, was built ahead, or is kept on disk. */
+    boolean isAtHand(KernelFile file, KernelVariant variant);
+
     /**
      * An entry of a file's variant, which may be compiled later, but before it is launched.
      *

@@ -32,6 +32,11 @@ public final class StepKernels implements Kernels {
         return modules.compilesSpecific();
     }
 
+    @Override
+    public boolean isAtHand(KernelFile file, KernelVariant variant) {
+        return modules.isAtHand(file, variant);
+    }
+
     /** Without code until {@link Loaded#bind}. */
     @Override
     public Kernel kernel(KernelFile file, String entry, KernelVariant variant, int sharedBytes) {

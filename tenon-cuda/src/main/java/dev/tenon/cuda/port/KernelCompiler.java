@@ -30,6 +30,11 @@ public interface KernelCompiler {
         return unavailable().isEmpty();
     }
 
+    /** Whether an image is there that it need not make: built ahead, or kept on disk. It may still be refused. */
+    default boolean has(KernelSource source, Architecture architecture) {
+        return false;
+    }
+
     /**
      * Compiles.
      *

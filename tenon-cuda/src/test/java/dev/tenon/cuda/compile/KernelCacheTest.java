@@ -60,6 +60,22 @@ class KernelCacheTest {
     }
 
     @Test
+    void whetherAnImageIsThereIsKnownWithoutMakingIt() {
+        for (ModuleImage.Format format : ModuleImage.Format.values()) {
+            KernelSource source = CountingCompiler.source(format + ".cu");
+            KernelCache cache = new KernelCache(folder);
+            CountingCompiler counting = new CountingCompiler("1", format);
+            CachingCompiler caching = new CachingCompiler(counting, cache, () -> "13.0");
+            assertThat(new KernelCompilers(List.of(caching)).has(source, SM_80)).isFalse();
+            assertThat(counting.compilations).hasValue(0);
+            caching.compile(source, SM_80);
+            assertThat(new KernelCompilers(List.of(caching)).has(source, SM_80)).isTrue();
+            assertThat(caching.has(source, new Architecture(9, 0))).isFalse();
+            assertThat(caching.has(CountingCompiler.source("another"), SM_80)).isFalse();
+        }
+    }
+
+    @Test
     void anEntryUnderAnotherNameIsNone() throws IOException {
         KernelSource a = CountingCompiler.source("a.cu");
         KernelSource b = CountingCompiler.source("b.cu");
