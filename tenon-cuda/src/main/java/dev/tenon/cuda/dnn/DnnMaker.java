@@ -37,14 +37,19 @@ record DnnMaker(
     /**
      * A plan, destroyed by the code that takes it.
      *
-     * @param plan its descriptor
+     * @param plan its descriptor; 0 for one that is made once the fastest engine is known
      * @param timed of how many it was the fastest
      * @param mayBeTimed whether nothing was timed for its class yet
      */
     record Plan(long plan, long workspaceBytes, int timed, boolean mayBeTimed) implements Made {
+        /** Of a problem whose engines are timed before any runs. */
+        static final Plan LATER = new Plan(0, 0, 1, true);
+
         /** For a plan that nothing runs by. */
         void destroy() {
-            Cudnn.cudnnBackendDestroyDescriptor(plan);
+            if (plan != 0) {
+                Cudnn.cudnnBackendDestroyDescriptor(plan);
+            }
         }
     }
 
@@ -59,8 +64,9 @@ record DnnMaker(
     private static final int MOST_TRIALS = 16;
 
     /**
-     * A plan by the engine that was fastest for problems like it, or the one of a size near it, which is known to be
-     * exact and has its kernel loaded, or the one that the library's heuristics rank first among those that are exact
+     * A plan by the engine that was fastest for problems like it. Else, where a plan was made for another size: a later
+     * one if a kernel of ours may run until then, which spares loading the engine's, or the engine of a size near it,
+     * which is known to be exact. Else the one that the library's heuristics rank first among those that are exact
      * enough and fit into the workspace. Where nothing is timed, no plan depends on those before it.
      */
     Made ask(DnnAsked asked) {
@@ -68,6 +74,9 @@ record DnnMaker(
             return favourite(asked.problem());
         }
         Made known = known(problem, asked.rivalled(), found);
+        if (known == null && asked.rivalled() && siblings.isLater(problem.kind(), problem.positions())) {
+            return Plan.LATER;
+        }
         if (known == null) {
             known = by(problem, siblings.near(problem.kind(), problem.positions()), 1, true);
         }
