@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
@@ -128,6 +130,52 @@ class ConvLibraryTest {
         try (Dnn later = Dnn.of(context, Tuner.of(context, _ -> null, () -> true), workspace)) {
             StepRun run = new StepRun(stage, Blas.none("not asked"), Precision.STRICT).with(later);
             assertThat(run.check(conv, inputs, 72 * 9).step().tier()).contains("autotuned over");
+        }
+    }
+
+    /** Of channels that hardly a process before has had: its choices are kept. */
+    @Test
+    void newSizesRunByOurKernelsUntilEnginesAreTimed() {
+        Assumptions.assumeTrue(dnn.unavailable().isEmpty(), dnn::unavailable);
+        SplittableRandom random = new SplittableRandom();
+        long channels = 8 * random.nextLong(4, 60);
+        long outputs = 8 * random.nextLong(4, 60);
+        ChannelsLastConv conv = new ChannelsLastConv(
+                new Conv(List.of(1L, 1L), List.of(1L, 1L), List.of(1L, 1L), List.of(1L, 1L), 1, Epilogue.NONE));
+        NdArray weights = CaseArrays.filled(DType.F16, () -> random.nextDouble(-0.1, 0.1), outputs, 3, 3, channels);
+        AtomicBoolean resting = new AtomicBoolean();
+        Tuner tuner = Tuner.of(context, TrialMemory.of(context), resting::get);
+        try (Dnn timed = Dnn.of(context, tuner, EngineOptions.defaults().libraryWorkspace());
+                tuner) {
+            StepRun run = new StepRun(stage, Blas.none("not asked"), Precision.STRICT).with(timed);
+            List<StepRun.Made> steps = new ArrayList<>();
+            List<List<NdArray>> inputs = new ArrayList<>();
+            for (long side : new long[] {12, 19, 27, 40}) {
+                NdArray x = CaseArrays.filled(DType.F16, random::nextGaussian, 1, side, side + 1, channels);
+                inputs.add(List.of(x, weights));
+                steps.add(run.make(conv, List.of(x.type(), weights.type())));
+            }
+            assertThat(steps.getFirst().step().tier()).contains("cuDNN");
+            assertThat(steps.subList(1, steps.size()))
+                    .allMatch(made -> made.step().tier().contains("implicit gemm"));
+            for (boolean rested : new boolean[] {false, true}) {
+                resting.set(rested);
+                if (rested) {
+                    Await.until("the engines are timed", tuner::settled);
+                }
+                for (int i = 0; i < steps.size(); i++) {
+                    for (boolean captured : new boolean[] {false, true}) {
+                        StepRun.Result result = run.run(steps.get(i), inputs.get(i), captured);
+                        Tolerance.of(DType.F16, channels * 9)
+                                .check(
+                                        result.step().tier(),
+                                        Interpreter.run(conv, inputs.get(i)).getFirst(),
+                                        result.output());
+                    }
+                }
+            }
+            System.out.println(channels + " channels to " + outputs + " after a rest: "
+                    + steps.stream().map(made -> made.step().tier()).toList());
         }
     }
 }
