@@ -14,6 +14,9 @@ import dev.tenon.cuda.port.LaunchShape;
 /** Launches that bring the channels of images or weights side by side, in whole chunks of 16 bytes. */
 final class ConvPack {
     private static final int TILE = 32;
+    /** Inner elements of a tile that is read and written by fours. */
+    private static final int WIDE = 128;
+
     private static final int CHUNK_BYTES = 16;
     /** Microseconds of a launch, and bytes that it writes in one more. */
     private static final double FIXED = 2.2;
@@ -83,19 +86,19 @@ final class ConvPack {
         long chunks = Math.ceilDiv(dtype.bytesFor(sizes[2]), (long) CHUNK_BYTES);
         long packed = chunks * CHUNK_BYTES / dtype.bytes();
         boolean single = chunks == 1 && sizes[1] == 1;
+        boolean wide = sizes[3] % 4 == 0;
+        String entry = single ? "conv_pack_chunk" : wide ? "conv_pack_wide" : "conv_pack";
         LaunchShape shape = single
                 ? Grids.of(SizeMath.product("conv", sizes[0], sizes[3]))
                 : LaunchShape.of(
-                        SizeMath.toInt("conv", Math.ceilDiv(sizes[3], (long) TILE), Math.ceilDiv(packed, (long) TILE)),
+                        SizeMath.toInt(
+                                "conv", Math.ceilDiv(sizes[3], wide ? WIDE : (long) TILE), Math.ceilDiv(packed, (long)
+                                        TILE)),
                         (int) Math.min(SizeMath.product("conv", sizes[0], sizes[1]), GridLimits.YZ),
                         1,
                         Grids.THREADS);
         return PreparedLaunch.of(
-                        context.kernels()
-                                .kernel(
-                                        WindowCatalog.CONV_PACK,
-                                        single ? "conv_pack_chunk" : "conv_pack",
-                                        WindowCatalog.packed(dtype.bytes())),
+                        context.kernels().kernel(WindowCatalog.CONV_PACK, entry, WindowCatalog.packed(dtype.bytes())),
                         shape)
                 .value(slot)
                 .workspace(to)
