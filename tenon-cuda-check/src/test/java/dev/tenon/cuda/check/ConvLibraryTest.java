@@ -151,6 +151,9 @@ class ConvLibraryTest {
             List<StepRun.Made> steps = new ArrayList<>();
             List<List<NdArray>> inputs = new ArrayList<>();
             for (long side : new long[] {12, 19, 27, 40}) {
+                if (side > 12) { // the first plan has our kernel loaded, by another thread
+                    Await.until("a kernel of ours is loaded", () -> timed.rehearsed() == 1);
+                }
                 NdArray x = CaseArrays.filled(DType.F16, random::nextGaussian, 1, side, side + 1, channels);
                 inputs.add(List.of(x, weights));
                 steps.add(run.make(conv, List.of(x.type(), weights.type())));

@@ -11,6 +11,7 @@ import dev.tenon.cuda.tuning.TuningRecords;
 import dev.tenon.nativelib.cudnn.Cudnn;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,9 +21,14 @@ import org.jspecify.annotations.Nullable;
  * @param mostWorkspaceBytes what one operation may work in
  * @param found the fastest engines of classes of problems; null where nothing is timed
  * @param siblings engines of other sizes
+ * @param rehearsed kinds for which a kernel of ours is loaded
  */
 record DnnMaker(
-        long handle, long mostWorkspaceBytes, @Nullable TuningRecords found, Siblings<DnnProblem> siblings) {
+        long handle,
+        long mostWorkspaceBytes,
+        @Nullable TuningRecords found,
+        Siblings<DnnProblem> siblings,
+        Set<DnnProblem> rehearsed) {
     /**
      * A question to the library's heuristics.
      *
@@ -74,11 +80,13 @@ record DnnMaker(
             return favourite(asked.problem());
         }
         Made known = known(problem, asked.rivalled(), found);
-        if (known == null && asked.rivalled() && siblings.isLater(problem.kind(), problem.positions())) {
-            return Plan.LATER;
-        }
         if (known == null) {
-            known = by(problem, siblings.near(problem.kind(), problem.positions()), 1, true);
+            DnnProblem kind = problem.kind();
+            boolean later = asked.rivalled() && rehearsed.contains(kind);
+            if (later && siblings.isLater(kind, problem.positions())) {
+                return Plan.LATER;
+            }
+            known = by(problem, siblings.near(kind, problem.positions()), 1, true);
         }
         return known == null ? favourite(problem) : known;
     }

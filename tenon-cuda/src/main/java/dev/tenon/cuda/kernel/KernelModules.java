@@ -52,6 +52,11 @@ public final class KernelModules implements Kernels, AutoCloseable {
         return compiler.makesSpecific(architecture);
     }
 
+    @Override
+    public boolean holds(KernelFile file, KernelVariant variant) {
+        return has(key(file, variant)) || compiler.holds(file.source(variant), target(variant));
+    }
+
     /** Compiled and loaded when this returns. */
     @Override
     public Kernel kernel(KernelFile file, String entry, KernelVariant variant, int sharedBytes) {

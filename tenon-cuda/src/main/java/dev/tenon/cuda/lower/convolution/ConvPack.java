@@ -13,15 +13,33 @@ import dev.tenon.cuda.port.LaunchShape;
 
 /** Launches that bring the channels of images or weights side by side, in whole chunks of 16 bytes. */
 final class ConvPack {
-    private static final int TILE = 32;
-    /** Inner elements of a tile that is read and written by fours. */
-    private static final int WIDE = 128;
+    /** Inner elements that one tile has all of. */
+    private static final long FEW = 32;
+
+    private static final long FOUR = 4;
+
+    /** Entries of {@code conv_pack.cu}, and the channels and inner elements of their tiles. */
+    private enum Form {
+        PLAIN("conv_pack", 32, 32),
+        WIDE("conv_pack_wide", 32, 128),
+        FEW("conv_pack_few", 64, ConvPack.FEW);
+
+        final String entry;
+        final long channels;
+        final long inner;
+
+        Form(String entry, long channels, long inner) {
+            this.entry = entry;
+            this.channels = channels;
+            this.inner = inner;
+        }
+    }
 
     private static final int CHUNK_BYTES = 16;
     /** Microseconds of a launch, and bytes that it writes in one more. */
     private static final double FIXED = 2.2;
 
-    private static final double WRITTEN = 1.5e6;
+    private static final double WRITTEN = 2e6;
 
     private ConvPack() {}
 
@@ -86,17 +104,15 @@ final class ConvPack {
         long chunks = Math.ceilDiv(dtype.bytesFor(sizes[2]), (long) CHUNK_BYTES);
         long packed = chunks * CHUNK_BYTES / dtype.bytes();
         boolean single = chunks == 1 && sizes[1] == 1;
-        boolean wide = sizes[3] % 4 == 0;
-        String entry = single ? "conv_pack_chunk" : wide ? "conv_pack_wide" : "conv_pack";
+        Form form = sizes[3] <= FEW ? Form.FEW : sizes[3] % FOUR == 0 ? Form.WIDE : Form.PLAIN;
         LaunchShape shape = single
                 ? Grids.of(SizeMath.product("conv", sizes[0], sizes[3]))
                 : LaunchShape.of(
-                        SizeMath.toInt(
-                                "conv", Math.ceilDiv(sizes[3], wide ? WIDE : (long) TILE), Math.ceilDiv(packed, (long)
-                                        TILE)),
+                        SizeMath.toInt("conv", Math.ceilDiv(sizes[3], form.inner), Math.ceilDiv(packed, form.channels)),
                         (int) Math.min(SizeMath.product("conv", sizes[0], sizes[1]), GridLimits.YZ),
                         1,
                         Grids.THREADS);
+        String entry = single ? "conv_pack_chunk" : form.entry;
         return PreparedLaunch.of(
                         context.kernels().kernel(WindowCatalog.CONV_PACK, entry, WindowCatalog.packed(dtype.bytes())),
                         shape)

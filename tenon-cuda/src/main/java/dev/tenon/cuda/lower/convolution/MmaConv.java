@@ -199,8 +199,12 @@ final class MmaConv {
 
     private ConvTiles tiles(ConvPhase phase) {
         DeviceProperties device = context.kernels().context().device();
-        return ConvTiles.of(
-                problem(phase), device.multiprocessors(), device.sharedBytesPerBlockOptIn() - STATIC_SHARED);
+        ConvTiles.Problem problem = problem(phase);
+        return context.shared(
+                problem,
+                ConvTiles.class,
+                () -> ConvTiles.of(
+                        problem, device.multiprocessors(), device.sharedBytesPerBlockOptIn() - STATIC_SHARED));
     }
 
     private PreparedLaunch product(ConvPhase phase, ConvTiles tiles, long x, long w) {

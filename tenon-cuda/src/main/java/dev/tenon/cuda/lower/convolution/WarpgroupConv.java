@@ -168,8 +168,12 @@ final class WarpgroupConv implements GpuStep {
     private static WarpgroupTiles tiles(ConvGeometry geometry, DType dtype, GpuLoweringContext context) {
         long rows = SizeMath.product("conv", geometry.batch(), geometry.positions());
         long steps = SizeMath.product("conv", geometry.cells(), lines(geometry, dtype));
-        return WarpgroupTiles.of(
-                rows, geometry.outputs(), steps, context.kernels().context().device());
+        long outputs = geometry.outputs();
+        return context.shared(
+                new WarpgroupTiles.Sizes(rows, outputs, steps),
+                WarpgroupTiles.class,
+                () -> WarpgroupTiles.of(
+                        rows, outputs, steps, context.kernels().context().device()));
     }
 
     /** The struct ConvWindows of conv_wgmma.cu. */
