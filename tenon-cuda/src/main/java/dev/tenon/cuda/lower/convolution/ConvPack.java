@@ -88,7 +88,11 @@ final class ConvPack {
         }
     }
 
-    /** By the model. @param bytes that are written */
+    /**
+     * Microseconds of a launch by the model.
+     *
+     * @param bytes that are written
+     */
     static double microseconds(long bytes) {
         return FIXED + bytes / WRITTEN;
     }
