@@ -65,12 +65,6 @@ public final class CachingCompiler implements KernelCompiler {
     }
 
     @Override
-    public boolean has(KernelSource source, Architecture architecture) {
-        String key = key(source, architecture);
-        return cache.has(key) || cache.has(ptxKey(key));
-    }
-
-    @Override
     public ModuleImage compile(KernelSource source, Architecture architecture) {
         String key = key(source, architecture);
         try {
@@ -80,22 +74,26 @@ public final class CachingCompiler implements KernelCompiler {
         }
     }
 
-    private ModuleImage cachedOrCompiled(String key, KernelSource source, Architecture architecture) {
-        Optional<ModuleImage> machineCode = cache.read(key, source.name());
-        if (machineCode.isPresent()) {
-            return machineCode.get();
-        }
-        String ptxKey = ptxKey(key);
-        Optional<ModuleImage> ptx = cache.read(ptxKey, source.name());
-        if (ptx.isPresent()) {
-            return ptx.get();
-        }
-        ModuleImage image = StartUp.compiling(() -> compiler.compile(source, architecture));
-        return cache.write(image.format() == ModuleImage.Format.PTX ? ptxKey : key, image);
+    @Override
+    public boolean holds(KernelSource source, Architecture architecture) {
+        return cached(key(source, architecture), source).isPresent();
     }
 
-    private String ptxKey(String key) {
+    private Optional<ModuleImage> cached(String key, KernelSource source) {
+        return cache.read(key, source.name()).or(() -> cache.read(ofPtx(key), source.name()));
+    }
+
+    private String ofPtx(String key) {
         return new Hash().add(key).add(driverVersion.get()).hex();
+    }
+
+    private ModuleImage cachedOrCompiled(String key, KernelSource source, Architecture architecture) {
+        Optional<ModuleImage> cached = cached(key, source);
+        if (cached.isPresent()) {
+            return cached.get();
+        }
+        ModuleImage image = StartUp.compiling(() -> compiler.compile(source, architecture));
+        return cache.write(image.format() == ModuleImage.Format.PTX ? ofPtx(key) : key, image);
     }
 
     /** All that decides about the image. */

@@ -75,11 +75,6 @@ public final class KernelCache {
         }
     }
 
-    /** Whether there is an entry, which may be damaged. */
-    public boolean has(String key) {
-        return Files.exists(path(key));
-    }
-
     /**
      * Keeps an image, if the folder can be written.
      *

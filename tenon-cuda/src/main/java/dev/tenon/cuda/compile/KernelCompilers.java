@@ -88,8 +88,19 @@ public record KernelCompilers(List<KernelCompiler> compilers) implements KernelC
     }
 
     @Override
-    public boolean has(KernelSource source, Architecture architecture) {
-        return available().anyMatch(compiler -> compiler.has(source, architecture));
+    public boolean holds(KernelSource source, Architecture architecture) {
+        for (KernelCompiler compiler : compilers) {
+            if (!compiler.unavailable().isEmpty()) {
+                continue;
+            }
+            if (compiler.holds(source, architecture)) {
+                return true;
+            }
+            if (!(compiler instanceof Prebuilt)) {
+                return false; // it would compile
+            }
+        }
+        return false;
     }
 
     @Override

@@ -122,15 +122,11 @@ public final class Prebuilt implements KernelCompiler {
     }
 
     @Override
-    public boolean has(KernelSource source, Architecture architecture) {
-        return best(built(source), architecture).isPresent();
+    public boolean holds(KernelSource source, Architecture architecture) {
+        return best(index.getOrDefault(key(source), List.of()), architecture).isPresent();
     }
 
-    private List<Architecture> built(KernelSource source) {
-        return index.getOrDefault(key(source), List.of());
-    }
-
-    /** Of those that it was built for, the one whose code runs best there. */
+    /** The one whose code runs best on a device. */
     private Optional<Architecture> best(List<Architecture> built, Architecture architecture) {
         return built.stream()
                 // code of a capability alone runs on no other, and holds kernels of all kinds
@@ -145,13 +141,14 @@ public final class Prebuilt implements KernelCompiler {
 
     @Override
     public ModuleImage compile(KernelSource source, Architecture architecture) {
-        List<Architecture> built = built(source);
+        String key = key(source);
+        List<Architecture> built = index.getOrDefault(key, List.of());
         Architecture best = best(built, architecture)
                 .orElseThrow(() -> new UnsupportedException(what + ": " + source.name()
                         + (built.isEmpty()
                                 ? " is not in it, or has changed since it was built"
                                 : " is there for " + built + ", which is no code for " + architecture)));
-        String file = file(key(source), best, format);
+        String file = file(key, best, format);
         try {
             byte[] text = bytes(bundle.orElseThrow(), file);
             // the driver wants a closing zero behind PTX

@@ -126,9 +126,9 @@ public final class FusedRegion {
         return operands.layout();
     }
 
-    /** Whether its code need not be compiled. */
-    public boolean isAtHand(Kernels kernels) {
-        return kernels.isAtHand(KernelCatalog.FUSED, code.variant);
+    /** Whether its code is loaded, or can be without a compiler. */
+    public boolean isHeld(Kernels kernels) {
+        return kernels.holds(KernelCatalog.FUSED, code.variant);
     }
 
     /** Prepares the launch. */

@@ -33,8 +33,8 @@ public final class KernelModules implements Kernels, AutoCloseable {
     private final KernelCompiler compiler;
     private final Architecture architecture;
     private final LazyMap<String, GpuModule> modules = new LazyMap<>();
-    /** Of variants that were asked for: whether they were built ahead or kept on disk. */
-    private final LazyMap<String, Boolean> kept = new LazyMap<>();
+    /** Of variants that were asked for: whether they can be loaded without a compiler. */
+    private final LazyMap<String, Boolean> held = new LazyMap<>();
 
     /** What did not unload when it was to. */
     private final List<GpuModule> unclosed = new ArrayList<>();
@@ -57,9 +57,9 @@ public final class KernelModules implements Kernels, AutoCloseable {
 
     /** Compilers are asked once: what other processes compile later is not looked for. */
     @Override
-    public boolean isAtHand(KernelFile file, KernelVariant variant) {
+    public boolean holds(KernelFile file, KernelVariant variant) {
         String key = key(file, variant);
-        return modules.has(key) || kept.get(key, () -> compiler.has(file.source(variant), target(variant)));
+        return modules.has(key) || held.get(key, () -> compiler.holds(file.source(variant), target(variant)));
     }
 
     /** Compiled and loaded when this returns. */

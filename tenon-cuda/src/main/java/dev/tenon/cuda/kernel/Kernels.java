@@ -12,8 +12,10 @@ public interface Kernels {
     /** Whether variants can be compiled for the device's own form: {@link KernelVariant#isSpecific}. */
     boolean compilesSpecific();
 
-    /** Whether a file's variant need not be compiled: it is loaded, was built ahead, or is kept on disk. */
-    boolean isAtHand(KernelFile file, KernelVariant variant);
+    /** Whether a variant is loaded, or can be without a compiler. */
+    default boolean holds(KernelFile file, KernelVariant variant) {
+        return false;
+    }
 
     /**
      * An entry of a file's variant, which may be compiled later, but before it is launched.

@@ -33,8 +33,8 @@ public final class StepKernels implements Kernels {
     }
 
     @Override
-    public boolean isAtHand(KernelFile file, KernelVariant variant) {
-        return modules.isAtHand(file, variant);
+    public boolean holds(KernelFile file, KernelVariant variant) {
+        return modules.holds(file, variant);
     }
 
     /** Without code until {@link Loaded#bind}. */

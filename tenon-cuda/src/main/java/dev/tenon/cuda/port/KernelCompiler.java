@@ -30,8 +30,8 @@ public interface KernelCompiler {
         return unavailable().isEmpty();
     }
 
-    /** Whether an image is there that it need not make: built ahead, or kept on disk. It may still be refused. */
-    default boolean has(KernelSource source, Architecture architecture) {
+    /** Whether an image is at hand, so that nothing would have to be compiled. */
+    default boolean holds(KernelSource source, Architecture architecture) {
         return false;
     }
 

@@ -18,6 +18,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -229,8 +230,11 @@ public final class Tuner implements AutoCloseable {
         Tunable operation = next.operation;
         String problemClass = operation.problemClass();
         Choice known = next.records.get(problemClass); // of a sibling that was timed meanwhile
-        if (known != null && take(device, operation, known)) {
-            return false;
+        if (known != null) {
+            load(device, operation, known);
+            if (take(device, operation, known)) {
+                return false;
+            }
         }
         Choice choice = time(device, operation);
         if (choice == null) {
@@ -239,6 +243,33 @@ public final class Tuner implements AutoCloseable {
         next.records.put(problemClass, choice);
         take(device, operation, choice);
         return true;
+    }
+
+    /** Runs an algorithm once, so that no caller waits for its kernels. */
+    private void load(GpuContext device, Tunable operation, Choice known) {
+        Tunable.Trial trial = operation.trial(known);
+        if (trial == null) {
+            return;
+        }
+        try (TrialMemory.Loan loan = memory.borrow(operation.trialBytes())) {
+            if (loan != null) {
+                awaitIdle();
+                tried(device, operation, trial, stream -> once(device, stream, trial, loan));
+            }
+        }
+    }
+
+    private static double once(GpuContext device, GpuStream stream, Tunable.Trial trial, TrialMemory.Loan loan) {
+        try {
+            trial.enqueue(stream, loan.buffer());
+            stream.synchronize();
+            return 0;
+        } catch (NativeException e) {
+            if (!device.healthy()) {
+                throw e;
+            }
+            return Double.POSITIVE_INFINITY;
+        }
     }
 
     private boolean take(GpuContext device, Tunable operation, Choice choice) {
@@ -293,17 +324,24 @@ public final class Tuner implements AutoCloseable {
     /** Of one trial, infinite where it does not run; with the lock held for one and not for all. */
     private double micros(
             GpuContext device, Tunable operation, Tunable.Trial trial, TrialMemory.Loan loan, boolean first) {
+        return tried(device, operation, trial, stream -> {
+            if (first) {
+                stream.fill(loan.buffer(), 0, loan.buffer().bytes(), FILLING);
+                stream.synchronize();
+            }
+            return micros(device, stream, () -> trial.enqueue(stream, loan.buffer()));
+        });
+    }
+
+    /** What work with a prepared trial gives, on a stream of its own; infinite where it cannot be prepared. */
+    private double tried(GpuContext device, Tunable operation, Tunable.Trial trial, ToDoubleFunction<GpuStream> work) {
         try {
             if (!ask(device, operation, trial::prepare)) {
                 return Double.POSITIVE_INFINITY;
             }
             recording.readLock().lock();
             try (GpuStream stream = device.newStream()) {
-                if (first) {
-                    stream.fill(loan.buffer(), 0, loan.buffer().bytes(), FILLING);
-                    stream.synchronize();
-                }
-                return micros(device, stream, () -> trial.enqueue(stream, loan.buffer()));
+                return work.applyAsDouble(stream);
             } finally {
                 recording.readLock().unlock();
             }

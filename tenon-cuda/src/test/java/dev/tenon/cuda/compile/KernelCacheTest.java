@@ -60,19 +60,20 @@ class KernelCacheTest {
     }
 
     @Test
-    void whetherAnImageIsThereIsKnownWithoutMakingIt() {
-        for (ModuleImage.Format format : ModuleImage.Format.values()) {
-            KernelSource source = CountingCompiler.source(format + ".cu");
-            KernelCache cache = new KernelCache(folder);
-            CountingCompiler counting = new CountingCompiler("1", format);
-            CachingCompiler caching = new CachingCompiler(counting, cache, () -> "13.0");
-            assertThat(new KernelCompilers(List.of(caching)).has(source, SM_80)).isFalse();
-            assertThat(counting.compilations).hasValue(0);
-            caching.compile(source, SM_80);
-            assertThat(new KernelCompilers(List.of(caching)).has(source, SM_80)).isTrue();
-            assertThat(caching.has(source, new Architecture(9, 0))).isFalse();
-            assertThat(caching.has(CountingCompiler.source("another"), SM_80)).isFalse();
-        }
+    void imagesAtHandAreToldWithoutCompiling() {
+        KernelSource source = CountingCompiler.source("a.cu");
+        KernelCompiler none = new FailingCompiler("does not compile");
+        KernelCompilers all = new KernelCompilers(List.of(fresh(), none));
+        assertThat(fresh().holds(source, SM_80)).isFalse();
+        assertThat(all.holds(source, SM_80)).isFalse();
+        fresh().compile(source, SM_80);
+        assertThat(fresh().holds(source, SM_80)).isTrue();
+        assertThat(fresh().holds(source, new Architecture(9, 0))).isFalse();
+        assertThat(all.holds(source, SM_80)).isTrue();
+        // the first of them would compile, whatever stands behind it
+        assertThat(new KernelCompilers(List.of(none, fresh())).holds(source, SM_80))
+                .isFalse();
+        assertThat(compiler.compilations).hasValue(1);
     }
 
     @Test

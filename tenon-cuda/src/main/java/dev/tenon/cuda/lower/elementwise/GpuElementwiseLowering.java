@@ -176,7 +176,7 @@ public final class GpuElementwiseLowering {
         Shape shape = node.output().shape();
         String reason = FusedRegion.misfit(region, shape, types);
         if (reason.isEmpty()) {
-            reason = context.regions().notCompiled(shape.elements(), hasOther, () -> isAtHand(region, node, context));
+            reason = context.regions().notCompiled(shape.elements(), hasOther, () -> isHeld(region, node, context));
         }
         if (reason.isEmpty()) {
             reason = context.compilerRefused(); // kernels built ahead, and no compiler
@@ -195,8 +195,8 @@ public final class GpuElementwiseLowering {
     }
 
     /** Whether the compiled form is there; not asked where nothing is compiled ahead of its use. */
-    private static boolean isAtHand(Region region, Node node, GpuLoweringContext context) {
-        return context.idleWork() != null && fused(region, node).isAtHand(context.kernels());
+    private static boolean isHeld(Region region, Node node, GpuLoweringContext context) {
+        return context.idleWork() != null && fused(region, node).isHeld(context.kernels());
     }
 
     private static GpuStep single(

@@ -47,14 +47,14 @@ public enum RegionForm {
      * Why a region is not compiled; empty where it is.
      *
      * @param hasOther whether another kernel takes it
-     * @param atHand whether it has been compiled before; asked where that decides
+     * @param isHeld whether its code is there; asked where that decides
      */
-    public String notCompiled(long elements, boolean hasOther, BooleanSupplier atHand) {
+    public String notCompiled(long elements, boolean hasOther, BooleanSupplier isHeld) {
         return switch (this) {
             case COMPILED -> "";
             case INTERPRETED -> "TENON_REGIONS is interpreted";
             case BY_SIZE ->
-                hasOther && elements < MANY && !atHand.getAsBoolean()
+                hasOther && elements < MANY && !isHeld.getAsBoolean()
                         ? elements + " elements; to compile it pays from " + MANY
                         : "";
         };
