@@ -83,6 +83,14 @@ public final class AttentionCatalog {
                     .toList(),
             together(IN_F32, List.of(I32, STRUCT, STRUCT, STRUCT)));
 
+    public static final KernelFile ATTENTION_SHORT_WGMMA = file(
+            "attention/attention_short_wgmma.cu",
+            List.of("attention_short_wgmma"),
+            TENSOR_CORES.stream()
+                    .map(dtype -> new ShortWarpgroupForm(dtype).variant())
+                    .toList(),
+            together(IN_F32, List.of(I32, STRUCT, STRUCT, STRUCT)));
+
     public static final KernelFile ATTENTION_REPAIR = file(
             "attention/attention_repair.cu",
             List.of("attention_repair"),
@@ -121,6 +129,7 @@ public final class AttentionCatalog {
                 ATTENTION_SHORT,
                 ATTENTION_DECODE,
                 ATTENTION_WGMMA,
+                ATTENTION_SHORT_WGMMA,
                 ATTENTION_REPAIR,
                 ATTENTION_RAGGED,
                 ATTENTION_MMA_RAGGED,
@@ -338,6 +347,44 @@ public final class AttentionCatalog {
 
         public KernelVariant variant() {
             return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC).with("d" + size, "TENON_D=" + size);
+        }
+    }
+
+    /** A form of {@code attention_short_wgmma}. */
+    public record ShortWarpgroupForm(DType dtype) {
+        /** Queries of a block, and most keys. */
+        public static final int TOKENS = 128;
+        /** Most elements of a head. */
+        public static final int SIZE = 64;
+        /** Threads of a block. */
+        public static final int THREADS = 256;
+
+        private static final int STAGES = 2;
+        private static final int BOUNDARY = 1024;
+
+        /** Elements of a head that the copy engine fetches at a time: 128 bytes. */
+        public int box() {
+            return 128 / dtype.bytes();
+        }
+
+        /** Blocks that a multiprocessor holds. */
+        public int blocks() {
+            return isTurned() ? 1 : 2;
+        }
+
+        /** Dynamic shared memory of a block. */
+        public int sharedBytes() {
+            int tile = TOKENS * SIZE * dtype.bytes();
+            return BOUNDARY + STAGES * 3 * tile + (isTurned() ? tile : 0);
+        }
+
+        /** Whether values are turned first: products of TF32 read both operands along their depth. */
+        private boolean isTurned() {
+            return dtype == DType.F32;
+        }
+
+        public KernelVariant variant() {
+            return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC);
         }
     }
 }
