@@ -87,7 +87,8 @@ public final class AttentionCatalog {
             "attention/attention_short_wgmma.cu",
             List.of("attention_short_wgmma"),
             TENSOR_CORES.stream()
-                    .map(dtype -> new ShortWarpgroupForm(dtype).variant())
+                    .flatMap(dtype -> SHORT_SIZES.stream().map(size -> new ShortWarpgroupForm(dtype, size)))
+                    .map(ShortWarpgroupForm::variant)
                     .toList(),
             together(IN_F32, List.of(I32, STRUCT, STRUCT, STRUCT)));
 
@@ -350,21 +351,24 @@ public final class AttentionCatalog {
         }
     }
 
-    /** A form of {@code attention_short_wgmma}. */
-    public record ShortWarpgroupForm(DType dtype) {
+    /**
+     * A form of {@code attention_short_wgmma}.
+     *
+     * @param size what heads are padded to
+     */
+    public record ShortWarpgroupForm(DType dtype, int size) {
         /** Queries of a block, and most keys. */
         public static final int TOKENS = 128;
-        /** Most elements of a head. */
-        public static final int SIZE = 64;
         /** Threads of a block. */
         public static final int THREADS = 256;
 
         private static final int STAGES = 2;
+        private static final int LINE = 128;
         private static final int BOUNDARY = 1024;
 
-        /** Elements of a head that the copy engine fetches at a time: 128 bytes. */
+        /** Elements of a head that the copy engine fetches at a time. */
         public int box() {
-            return 128 / dtype.bytes();
+            return Math.min(size, LINE / dtype.bytes());
         }
 
         /** Blocks that a multiprocessor holds. */
@@ -374,7 +378,7 @@ public final class AttentionCatalog {
 
         /** Dynamic shared memory of a block. */
         public int sharedBytes() {
-            int tile = TOKENS * SIZE * dtype.bytes();
+            int tile = TOKENS * size * dtype.bytes();
             return BOUNDARY + STAGES * 3 * tile + (isTurned() ? tile : 0);
         }
 
@@ -384,7 +388,7 @@ public final class AttentionCatalog {
         }
 
         public KernelVariant variant() {
-            return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC);
+            return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC).with("d" + size, "TENON_D=" + size);
         }
     }
 }

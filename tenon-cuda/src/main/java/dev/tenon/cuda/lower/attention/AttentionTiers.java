@@ -59,7 +59,7 @@ final class AttentionTiers {
         }
         WarpgroupAttention warpgroups = new WarpgroupAttention(problem, heads, operands, kernels);
         if (taken("attention_short_wgmma", warpgroups.shortRefusal())) {
-            return step("attention_short_wgmma, " + heads.type(), warpgroups.shortLaunch(), 0, 0);
+            return step(warpgroups.shortText(), warpgroups.shortLaunch(), 0, 0);
         }
         if (taken("attention_short", shortRefusal())) {
             return shortForm();

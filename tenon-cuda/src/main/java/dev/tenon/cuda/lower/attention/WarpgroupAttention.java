@@ -19,6 +19,7 @@ import java.util.List;
 final class WarpgroupAttention {
     private static final String NAME = "attention";
     private static final int CAPABILITY = 90;
+    private static final int LINE = 128;
     private static final int LEAST_SIZE = 33; // smaller heads would be padded to twice their size and more
     private static final int LEAST_KEYS = 257; // of two tiles or less a block has nothing to overlap
 
@@ -53,15 +54,18 @@ final class WarpgroupAttention {
             return problem.queries() + " queries and " + problem.keys() + " keys; it takes more than "
                     + ShortWarpgroupForm.TOKENS / 2 + " and at most " + ShortWarpgroupForm.TOKENS + " keys";
         }
-        if (problem.largestSize() > ShortWarpgroupForm.SIZE || problem.largestSize() < LEAST_SIZE) {
-            return "heads of " + problem.size() + " and " + problem.sizeV() + " elements; it takes " + LEAST_SIZE
-                    + " to " + ShortWarpgroupForm.SIZE;
+        if (shortSize() == 0 || 2 * problem.largestSize() <= shortSize()) {
+            return "heads of " + problem.size() + " and " + problem.sizeV() + " elements; it takes 17 to 64";
         }
         if (problem.maskStrides().query() != 0) {
             return "each query has its own mask";
         }
         String rules = problem.refusalWhole();
         return rules.isEmpty() ? unmapped() : rules;
+    }
+
+    private int shortSize() {
+        return AttentionCatalog.paddedForShort(problem.largestSize());
     }
 
     /** Why there are no products of warpgroups. */
@@ -158,7 +162,9 @@ final class WarpgroupAttention {
                                 apart(strides.head(), heads),
                                 apart(strides.batch(), problem.batches())),
                         List.of(box, WarpgroupForm.QUERIES, 1, 1),
-                        TensorMap.Swizzle.BYTES_128));
+                        problem.dtype().bytesFor(box) == LINE
+                                ? TensorMap.Swizzle.BYTES_128
+                                : TensorMap.Swizzle.BYTES_64));
     }
 
     /** Bytes from one of `count` to the next; those of a single one are never used, and may be anything. */
@@ -192,9 +198,14 @@ final class WarpgroupAttention {
         return maps(launch, WarpgroupForm.BOX).build();
     }
 
+    /** What {@code attention_short_wgmma} runs as, in words. */
+    String shortText() {
+        return "attention_short_wgmma, " + heads.type() + ", heads of " + shortSize();
+    }
+
     /** Of {@code attention_short_wgmma}. */
     PreparedLaunch shortLaunch() {
-        ShortWarpgroupForm form = new ShortWarpgroupForm(problem.dtype());
+        ShortWarpgroupForm form = new ShortWarpgroupForm(problem.dtype(), shortSize());
         Kernel kernel = kernels.kernel(
                 AttentionCatalog.ATTENTION_SHORT_WGMMA, "attention_short_wgmma", form.variant(), form.sharedBytes());
         long room = (long) form.blocks() * context.device().multiprocessors();

@@ -1,4 +1,4 @@
-// y = softmax(scale · q kᵀ, masked) v by products of warpgroups (sm_90a), for at most 128 keys and heads of at most 64 elements: a block has all keys and
+// y = softmax(scale · q kᵀ, masked) v by products of warpgroups (sm_90a), for at most 128 keys and heads of at most D elements: a block has all keys and
 // values of a head in shared memory and 128 of its queries, 64 a warpgroup, and makes all scores of a query before it weighs them. The copy engine
 // fetches the next head meanwhile. Nothing is causal; masks differ by key alone. Sums in f32. Rows as in attention.cu; those whose sums are NaN are made
 // again by their definition.
@@ -6,27 +6,30 @@
 // which lanes have their weights, and elements so that a lane's results are 16 bytes of a row.
 //
 // Launch: 256 threads, any number of blocks: they walk over the tiles of queries of all heads, fewer than 2^31. Dynamic shared memory: 1024 bytes and
-// two of 384 rows of 64 elements, of float 128 rows more.
+// two of 384 rows of D elements, of float 128 rows more.
 // Rows of q, k, v and y start on 16-byte boundaries, d and dv are multiples of 16 bytes. maps: of q, k and v, [batch, head, token, element], boxes of
-// 128 tokens and 128 bytes of a head, float as TF32.
-// Variants: TENON_T one of f16, bf16, float (TF32). Compiled for sm_90a alone.
+// 128 tokens and 128 bytes of a head, or the 64 that 32 halves have; float as TF32.
+// Variants: TENON_T one of f16, bf16, float (TF32); TENON_D one of 32, 64. Compiled for sm_90a alone.
 #include "attention_rows.cuh"
 #include "wgmma.cuh"
 
 typedef TENON_T T;
-constexpr int D = 64;
+constexpr int D = TENON_D;
 constexpr int QUERIES = 128;
 constexpr int KEYS = 128;
 constexpr int STAGES = 2;
 constexpr int GROUP = 128;  // threads of a warpgroup
 constexpr int THREADS = 2 * GROUP;
 constexpr bool TURNED = sizeof(T) == 4;
-constexpr int LINE = 128;                                // bytes of a row in a box
+constexpr int BYTES = D * static_cast<int>(sizeof(T));  // of a row
+constexpr int LINE = BYTES < 128 ? BYTES : 128;         // of a row in a box
 constexpr int BOX = KEYS * LINE;
-constexpr int BOXES = D * static_cast<int>(sizeof(T)) / LINE;
-constexpr int TILE = BOXES * BOX;                        // bytes of 128 rows
+constexpr int TILE = KEYS * BYTES;
 constexpr int STAGE = 3 * TILE;
-constexpr int BLOCKS = TURNED ? 1 : 2;                   // of a multiprocessor
+constexpr int DEEP = 32;                                // bytes of a row that are multiplied together
+constexpr int KEYS_A_LINE = 32;                         // of turned values
+constexpr int TURNED_BOX = D * KEYS_A_LINE * 4;         // bytes of them
+constexpr int BLOCKS = TURNED ? 1 : 2;                  // of a multiprocessor
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
 struct Problem {
@@ -67,7 +70,7 @@ struct Work {
 // 128 rows of a head, what lies beyond the last row or element as 0.
 __device__ __forceinline__ void fetch(u32 to, const TensorMap& map, i64 row, i64 h, i64 b, u32 barrier) {
 #pragma unroll
-    for (int i = 0; i < BOXES; i++) {
+    for (int i = 0; i < BYTES / LINE; i++) {
         copy_box(to + i * BOX, map, i * (LINE / sizeof(T)), static_cast<i32>(row), static_cast<i32>(h), static_cast<i32>(b), barrier);
     }
 }
@@ -82,14 +85,18 @@ __device__ __forceinline__ void fetch(const Problem& at, const Maps& maps, const
     fetch(stage + 2 * TILE, maps.v, 0, key_head, work.b, barriers + 8);
 }
 
-// Operands whose atoms of 8 lines follow each other; of one that is read across its depth there is one of 64 elements.
-__device__ __forceinline__ u64 operand(u32 address) { return static_cast<u64>(1024u >> 4 | 1u << 30) << 32 | address >> 4; }
+// Operands whose atoms of 8 lines follow each other; one that is read across its depth has as many elements as a line.
+template <int BYTES_OF_LINE = LINE>
+__device__ __forceinline__ u64 operand(u32 address) {
+    constexpr u32 SWAPPED = BYTES_OF_LINE == 128 ? 1 : 2;  // chunks of lines of 128 or 64 bytes
+    return static_cast<u64>(8 * BYTES_OF_LINE >> 4 | SWAPPED << 30) << 32 | address >> 4;
+}
 
 __device__ __forceinline__ void multiply(float (&s)[KEYS / 8][4], u32 queries, u32 keys) {
     begin_products();
 #pragma unroll
-    for (int i = 0; i < D * static_cast<int>(sizeof(T)) / 32; i++) {
-        u32 offset = i / 4 * BOX + i % 4 * 32;
+    for (int i = 0; i < BYTES / DEEP; i++) {
+        u32 offset = i * DEEP / LINE * BOX + i * DEEP % LINE;
         if (i == 0) {
             fresh_warpgroup_product(s, operand(queries), operand(keys), T());
         } else {
@@ -101,11 +108,13 @@ __device__ __forceinline__ void multiply(float (&s)[KEYS / 8][4], u32 queries, u
 
 // Values to their turned tile: 4 keys that a line has side by side and 4 elements at a time.
 __device__ __forceinline__ void turn(u32 turned, u32 values) {
-    int chunk = static_cast<int>(threadIdx.x) % 16;  // of 4 elements
+    constexpr int CHUNKS = D / 4;
+    constexpr int FOURS = THREADS / CHUNKS;  // of keys, at a time
+    int chunk = static_cast<int>(threadIdx.x) % CHUNKS;
     u32 from = values + chunk / 8 * BOX;
 #pragma unroll
-    for (int i = 0; i < KEYS / 4 / 16; i++) {
-        int four = static_cast<int>(threadIdx.x) / 16 + i * 16;  // of keys: the even or the odd ones of 8
+    for (int i = 0; i < KEYS / 4; i += FOURS) {
+        int four = static_cast<int>(threadIdx.x) / CHUNKS + i;  // the even or the odd keys of 8
         u32 v[4][4];
 #pragma unroll
         for (int j = 0; j < 4; j++) {
@@ -114,8 +123,9 @@ __device__ __forceinline__ void turn(u32 turned, u32 values) {
         }
 #pragma unroll
         for (int e = 0; e < 4; e++) {
-            u32 row = e * 16 + chunk;
-            store_shared_4(turned + four / 8 * (D * LINE) + row * LINE + (four % 8 ^ row % 8) * 16, v[0][e], v[1][e], v[2][e], v[3][e]);
+            int row = e * CHUNKS + chunk;
+            u32 to = turned + four / 8 * TURNED_BOX + row * 4 * KEYS_A_LINE + (four % 8 ^ row % 8) * 16;
+            store_shared_4(to, v[0][e], v[1][e], v[2][e], v[3][e]);
         }
     }
     show_to_tensor_cores();
@@ -152,7 +162,10 @@ __device__ __forceinline__ void mix(float (&o)[D / 8][4], const float (&s)[KEYS 
     }
     begin_products();
 #pragma unroll
-    for (int i = 0; i < KEYS / 8; i++) warpgroup_product(o, weights[i], operand(values + i / 4 * (D * LINE) + i % 4 * 32), 0.0f);
+    for (int i = 0; i < KEYS / 8; i++) {
+        u32 offset = i * 8 / KEYS_A_LINE * TURNED_BOX + i * DEEP % (4 * KEYS_A_LINE);
+        warpgroup_product(o, weights[i], operand<4 * KEYS_A_LINE>(values + offset), 0.0f);
+    }
     end_products();
 }
 
@@ -218,13 +231,11 @@ __device__ __forceinline__ void store_row(H* to, int dv, const float (&o)[D / 8]
 // The same of turned values.
 __device__ __forceinline__ void store_row(float* to, int dv, const float (&o)[D / 8][4], int i, float share) {
 #pragma unroll
-    for (int four = 0; four < 4; four++) {
-        int n = four / 2;
-        int two = four % 2;
-        int c = n * 32 + static_cast<int>(threadIdx.x) % 4 * 8 + two * 4;
+    for (int four = 0; four < D / 16; four++) {
+        int c = four / 2 * 32 + static_cast<int>(threadIdx.x) % 4 * 8 + four % 2 * 4;
         float v[4];
 #pragma unroll
-        for (int e = 0; e < 4; e++) v[e] = o[2 * e + n][2 * i + two] * share;
+        for (int e = 0; e < 4; e++) v[e] = o[e * (D / 32) + four / 2][2 * i + four % 2] * share;
         if (c < dv) *reinterpret_cast<float4*>(to + c) = make_float4(v[0], v[1], v[2], v[3]);
     }
 }

@@ -37,6 +37,7 @@ __device__ __forceinline__ u64 shared_operand(const void* shared, int next_lines
 #define TENON_LIST_32 \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "  \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define TENON_LIST_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define TENON_LIST_64 \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "  \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "  \
@@ -102,6 +103,8 @@ TENON_PRODUCT_OF_TF32(256, 128, 128, 129)
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                                               \
     }
 
+TENON_PRODUCT_OF_REGISTERS(f16, "f16", 32, 16, 16, 17, 18, 19, 20)
+TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 32, 16, 16, 17, 18, 19, 20)
 TENON_PRODUCT_OF_REGISTERS(f16, "f16", 64, 32, 32, 33, 34, 35, 36)
 TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 64, 32, 32, 33, 34, 35, 36)
 TENON_PRODUCT_OF_REGISTERS(f16, "f16", 128, 64, 64, 65, 66, 67, 68)
@@ -116,6 +119,7 @@ TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 128, 64, 64, 65, 66, 67, 68)
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                                               \
     }
 
+TENON_PRODUCT_OF_TF32_REGISTERS(32, 16, 16, 17, 18, 19, 20)
 TENON_PRODUCT_OF_TF32_REGISTERS(64, 32, 32, 33, 34, 35, 36)
 
 // d = a b, a along its depth: what d was does not matter.
