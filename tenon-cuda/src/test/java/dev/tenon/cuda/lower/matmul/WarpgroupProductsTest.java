@@ -113,7 +113,7 @@ class WarpgroupProductsTest {
         assertThat(plan.microseconds()).isBetween(23.0, 26.0);
         assertThat(WarpgroupProducts.untimed(plan, DType.F16, three, bias)).startsWith("nothing was timed");
         assertThat(WarpgroupProducts.untimed(plan, DType.F32, three, bias)).isEmpty();
-        MatMulShape uneven = shape(4096, 1152, 384);
+        MatMulShape uneven = shape(32768, 1152, 384);
         WarpgroupPlan slower = rival(DType.F16, uneven, bias, ProductForm.BY_CHOICE);
         assertThat(slower).isNotNull();
         assertThat(WarpgroupProducts.untimed(slower, DType.F16, uneven, bias)).isEmpty();
