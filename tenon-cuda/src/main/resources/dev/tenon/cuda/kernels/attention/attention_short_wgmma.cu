@@ -292,15 +292,14 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
         u32 parity = turns / STAGES & 1;
         masks[stage][key] = more;
         bool masked = __syncthreads_or(more != 0.0f || at.scale <= 0.0f);  // else products are scores; and all have read the stage before
-        if (item + gridDim.x < at.items) {
-            Work next(at, seen, item + gridDim.x);
-            u32 other = (turns + 1) % STAGES;
-            if (threadIdx.x == 0) fetch(at, maps, next, space + other * STAGE, barriers + other * 16);
-            more = added(seen, next.b, next.h, key);
-        }
+        bool last = item + gridDim.x >= at.items;
+        Work next(at, seen, last ? item : item + gridDim.x);
+        u32 other = (turns + 1) % STAGES;
+        if (threadIdx.x == 0 && !last) fetch(at, maps, next, space + other * STAGE, barriers + other * 16);
         float s[KEYS / 8][4];
         await_phase(full, parity);
         multiply(s, from + own * 64 * LINE, from + TILE);
+        more = added(seen, next.b, next.h, key);  // here, where the wait for it costs nothing
         if (TURNED) {
             await_phase(full + 8, parity);
             turn(turned, from + 2 * TILE);
