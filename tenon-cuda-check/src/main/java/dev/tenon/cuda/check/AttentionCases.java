@@ -41,6 +41,9 @@ final class AttentionCases {
         {2, 130, 1, 7},
         {130, 300, 1, 64},
         {129, 270, 1, 112},
+        {70, 75, 2, 40},
+        {130, 100, 3, 32},
+        {200, 128, 1, 64},
         {2, 0, 2, 32},
         {0, 3, 2, 32}
     };
@@ -194,7 +197,7 @@ final class AttentionCases {
      * not finite is NaN all the same, for those as for others that give it no weight.
      */
     private void guarded(KernelStage stage, DType dtype) {
-        for (int[] size : new int[][] {{70, 70, 2, 32}, {2, 150, 2, 32}, {33, 130, 1, 64}}) {
+        for (int[] size : new int[][] {{70, 70, 2, 32}, {2, 150, 2, 32}, {33, 130, 1, 64}, {70, 100, 1, 64}}) {
             Random random = new Random(size[1]);
             NdArray q = CaseArrays.normal(random, dtype, 2, size[0], size[2], size[3]);
             NdArray k = CaseArrays.normal(random, dtype, 2, size[1], size[2], size[3]);
@@ -234,7 +237,7 @@ final class AttentionCases {
     /** A row whose scores are all the least number, as padding masks of exporters have it, averages its values. */
     private void leastMasks(KernelStage stage, DType dtype) {
         double least = dtype == DType.F16 ? -65504 : dtype == DType.BF16 ? -3.3895313892515355e38 : -Float.MAX_VALUE;
-        for (int[] size : new int[][] {{20, 20, 1, 32}, {1, 140, 1, 32}}) {
+        for (int[] size : new int[][] {{20, 20, 1, 32}, {1, 140, 1, 32}, {70, 80, 1, 40}}) {
             Random random = new Random(size[1]);
             NdArray q = CaseArrays.normal(random, dtype, 2, size[0], 1, size[3]);
             NdArray k = CaseArrays.normal(random, dtype, 2, size[1], 1, size[3]);

@@ -28,7 +28,9 @@ record AttentionMaskCases(AttentionCases owner) {
 
     /** Keys that a mask hides from all queries of a batch: those of the first at the end, those of the second all. */
     private void maskedKeys(KernelStage stage, DType dtype) {
-        for (int[] size : new int[][] {{70, 70, 2, 32}, {20, 130, 1, 64}, {17, 200, 2, 40}, {130, 33, 1, 24}}) {
+        for (int[] size :
+                new int[][] {{70, 70, 2, 32}, {20, 130, 1, 64}, {17, 200, 2, 40}, {130, 33, 1, 24}, {100, 100, 2, 48}
+                }) {
             Random random = new Random(size[1]);
             NdArray q = CaseArrays.normal(random, dtype, 2, 2L * size[2], size[0], size[3]);
             NdArray k = CaseArrays.normal(random, dtype, 2, size[2], size[1], size[3]);

@@ -206,6 +206,11 @@ public final class LtProduct implements LtAnswer, Tunable {
         return new LtTrial(this, algorithm).algorithm();
     }
 
+    /** Whether the algorithm was the fastest of several that were timed. */
+    public boolean isFound() {
+        return timed > 1;
+    }
+
     /** Whether the algorithm is not its own: {@link #algorithm} says nothing new. */
     boolean isBorrowed() {
         return borrowed;

@@ -83,6 +83,15 @@ public final class AttentionCatalog {
                     .toList(),
             together(IN_F32, List.of(I32, STRUCT, STRUCT, STRUCT)));
 
+    public static final KernelFile ATTENTION_SHORT_WGMMA = file(
+            "attention/attention_short_wgmma.cu",
+            List.of("attention_short_wgmma"),
+            TENSOR_CORES.stream()
+                    .flatMap(dtype -> SHORT_SIZES.stream().map(size -> new ShortWarpgroupForm(dtype, size)))
+                    .map(ShortWarpgroupForm::variant)
+                    .toList(),
+            together(IN_F32, List.of(I32, STRUCT, STRUCT, STRUCT)));
+
     public static final KernelFile ATTENTION_REPAIR = file(
             "attention/attention_repair.cu",
             List.of("attention_repair"),
@@ -121,6 +130,7 @@ public final class AttentionCatalog {
                 ATTENTION_SHORT,
                 ATTENTION_DECODE,
                 ATTENTION_WGMMA,
+                ATTENTION_SHORT_WGMMA,
                 ATTENTION_REPAIR,
                 ATTENTION_RAGGED,
                 ATTENTION_MMA_RAGGED,
@@ -334,6 +344,47 @@ public final class AttentionCatalog {
         /** Dynamic shared memory of a block. */
         public int sharedBytes() {
             return BOUNDARY + (1 + 2 * STAGES) * (size / 64) * TILE_BYTES + STAGES * MASK_BYTES;
+        }
+
+        public KernelVariant variant() {
+            return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC).with("d" + size, "TENON_D=" + size);
+        }
+    }
+
+    /**
+     * A form of {@code attention_short_wgmma}.
+     *
+     * @param size what heads are padded to
+     */
+    public record ShortWarpgroupForm(DType dtype, int size) {
+        /** Queries of a block, and most keys. */
+        public static final int TOKENS = 128;
+        /** Threads of a block. */
+        public static final int THREADS = 256;
+
+        private static final int STAGES = 2;
+        private static final int LINE = 128;
+        private static final int BOUNDARY = 1024;
+
+        /** Elements of a head that the copy engine fetches at a time. */
+        public int box() {
+            return Math.min(size, LINE / dtype.bytes());
+        }
+
+        /** Blocks that a multiprocessor holds. */
+        public int blocks() {
+            return isTurned() ? 1 : 2;
+        }
+
+        /** Dynamic shared memory of a block. */
+        public int sharedBytes() {
+            int tile = TOKENS * size * dtype.bytes();
+            return BOUNDARY + STAGES * 3 * tile + (isTurned() ? tile : 0);
+        }
+
+        /** Whether values are turned first: products of TF32 read both operands along their depth. */
+        private boolean isTurned() {
+            return dtype == DType.F32;
         }
 
         public KernelVariant variant() {

@@ -140,6 +140,13 @@ record AttentionProblem(
                 && y.isPacked(pack);
     }
 
+    /** Why kernels whose blocks have all keys of a head do not take it; empty where they may. */
+    String refusalWhole() {
+        return causal || window > 0 || cap > 0
+                ? "it is causal, or there is a window or a cap"
+                : isPacked() ? "" : "heads do not start on 16-byte boundaries";
+    }
+
     /** Whether an operand is the same for all batches. */
     boolean repeatsBatch() {
         return q.batch() == 0 || k.batch() == 0 || v.batch() == 0;

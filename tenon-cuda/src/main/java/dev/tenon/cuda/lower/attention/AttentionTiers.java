@@ -1,17 +1,14 @@
 package dev.tenon.cuda.lower.attention;
 
-import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.kernel.AttentionCatalog;
 import dev.tenon.cuda.kernel.AttentionCatalog.DecodeForm;
 import dev.tenon.cuda.kernel.AttentionCatalog.MmaForm;
 import dev.tenon.cuda.kernel.AttentionCatalog.ShortForm;
-import dev.tenon.cuda.kernel.AttentionCatalog.WarpgroupForm;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Operands;
-import dev.tenon.cuda.lower.attention.AttentionProblem.Strides;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
@@ -19,10 +16,8 @@ import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.DeviceProperties;
-import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
-import dev.tenon.cuda.port.TensorMap;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -32,9 +27,6 @@ final class AttentionTiers {
     private static final int FEW_QUERIES = 16;
     private static final int MANY_KEYS = 128;
     private static final int LEAST_KEYS_OF_SPLIT = 64;
-    private static final int WARPGROUP_CAPABILITY = 90;
-    private static final int LEAST_WARPGROUP_SIZE = 33; // smaller heads would be padded to twice their size and more
-    private static final int LEAST_WARPGROUP_KEYS = 257; // of two tiles or less a block has nothing to overlap
     private static final int SCALAR_QUERIES = 16;
     private static final int SCALAR_THREADS = 128;
     private static final int STATIC_SHARED = 24 << 10; // at least what the scalar kernel declares, of f64
@@ -42,7 +34,6 @@ final class AttentionTiers {
     private final AttentionProblem problem;
     private final Operands operands;
     private final Kernels kernels;
-    private final GpuContext context;
     private final DeviceProperties device;
     private final AttentionHeads heads;
     private final List<String> passedOver;
@@ -56,8 +47,7 @@ final class AttentionTiers {
         this.problem = problem;
         this.operands = operands;
         this.kernels = context.kernels();
-        this.context = context.kernels().context();
-        this.device = this.context.device();
+        this.device = kernels.context().device();
         this.heads = new AttentionHeads(problem.dtype(), problem.size(), problem.sizeV(), context.precision(), device);
         this.passedOver = new ArrayList<>(passedOver);
     }
@@ -67,11 +57,19 @@ final class AttentionTiers {
         if (taken("attention_decode", decodeRefusal())) {
             return decode();
         }
+        WarpgroupAttention warpgroups = new WarpgroupAttention(problem, heads, operands, kernels);
+        if (taken("attention_short_wgmma", warpgroups.shortRefusal())) {
+            return step(warpgroups.shortText(), warpgroups.shortLaunch(), 0, 0);
+        }
         if (taken("attention_short", shortRefusal())) {
             return shortForm();
         }
-        if (taken("attention_wgmma", warpgroupRefusal())) {
-            return warpgroups();
+        if (taken("attention_wgmma", warpgroups.refusal())) {
+            return step(
+                    "attention_wgmma, " + heads.type() + ", heads of " + warpgroups.padded(),
+                    warpgroups.launch(),
+                    0,
+                    0);
         }
         if (taken("attention_mma", heads.mmaRefusal(problem.heads(), this::blocks))) {
             return mma();
@@ -153,11 +151,9 @@ final class AttentionTiers {
         if (padded == 0) {
             return "heads of " + problem.size() + " and " + problem.sizeV() + " elements; it takes at most 64";
         }
-        if (problem.causal() || problem.window() > 0 || problem.cap() > 0) {
-            return "it is causal, or there is a window or a cap";
-        }
-        if (!problem.isPacked()) {
-            return "heads do not start on 16-byte boundaries";
+        String rules = problem.refusalWhole();
+        if (!rules.isEmpty()) {
+            return rules;
         }
         if (problem.heads() > GridLimits.YZ) {
             return problem.heads() + " heads are more than " + GridLimits.YZ;
@@ -187,87 +183,6 @@ final class AttentionTiers {
                 problem.launch(kernel, shape, operands).build(),
                 0,
                 0);
-    }
-
-    private String warpgroupRefusal() {
-        if (device.architecture().number() != WARPGROUP_CAPABILITY) {
-            return "compute capability " + device.architecture() + " is not 9.0";
-        }
-        if (problem.dtype() != DType.F16 && problem.dtype() != DType.BF16) {
-            return "it takes f16 and bf16, not " + problem.dtype();
-        }
-        if (!kernels.compilesSpecific()) {
-            return "no compiler for sm_90a";
-        }
-        int padded = AttentionCatalog.paddedForWarpgroups(problem.largestSize());
-        if (padded == 0 || problem.largestSize() < LEAST_WARPGROUP_SIZE) {
-            return "heads of " + problem.size() + " and " + problem.sizeV() + " elements; it takes "
-                    + LEAST_WARPGROUP_SIZE + " to 128";
-        }
-        if (!problem.isPacked()) {
-            return "heads do not start on 16-byte boundaries";
-        }
-        if (problem.queries() <= WarpgroupForm.QUERIES / 2 || problem.keys() < LEAST_WARPGROUP_KEYS) {
-            return problem.queries() + " queries and " + problem.keys() + " keys; it takes more than "
-                    + WarpgroupForm.QUERIES / 2 + " and at least " + LEAST_WARPGROUP_KEYS;
-        }
-        if (problem.batches() > 1 && problem.repeatsBatch()) {
-            return "all batches have the same queries, keys or values";
-        }
-        return warpgroupTiles() > Integer.MAX_VALUE || problem.keys() > Integer.MAX_VALUE / 2
-                ? warpgroupTiles() + " tiles or " + problem.keys() + " keys are more than 2^30"
-                : "";
-    }
-
-    private long warpgroupTiles() {
-        return SizeMath.product(
-                NAME, problem.batches(), problem.heads(), Math.ceilDiv(problem.queries(), WarpgroupForm.QUERIES));
-    }
-
-    /** How the copy engine sees an operand from so many bytes on: boxes of 64 elements of 128 tokens of a head. */
-    private PreparedLaunch.Builder map(
-            PreparedLaunch.Builder launch, int slot, long start, Strides strides, int size, long tokens, long heads) {
-        return launch.map(
-                slot,
-                context,
-                at -> new TensorMap(
-                        problem.dtype() == DType.F16 ? TensorMap.Element.F16 : TensorMap.Element.BF16,
-                        at + start,
-                        List.of((long) size, tokens, heads, problem.batches()),
-                        List.of(
-                                apart(strides.token(), tokens),
-                                apart(strides.head(), heads),
-                                apart(strides.batch(), problem.batches())),
-                        List.of(WarpgroupForm.BOX, WarpgroupForm.QUERIES, 1, 1),
-                        TensorMap.Swizzle.BYTES_128));
-    }
-
-    /** Bytes from one of `count` to the next; those of a single one are never used, and may be anything. */
-    private long apart(long stride, long count) {
-        return problem.dtype().bytesFor(count == 1 ? WarpgroupForm.BOX : stride);
-    }
-
-    private Lowered warpgroups() {
-        WarpgroupForm form =
-                new WarpgroupForm(problem.dtype(), AttentionCatalog.paddedForWarpgroups(problem.largestSize()));
-        Kernel kernel =
-                kernels.kernel(AttentionCatalog.ATTENTION_WGMMA, "attention_wgmma", form.variant(), form.sharedBytes());
-        // causal tiles come in pairs
-        long items = problem.causal()
-                ? SizeMath.product(
-                        NAME,
-                        problem.batches(),
-                        problem.heads(),
-                        Math.ceilDiv(problem.queries(), 2L * WarpgroupForm.QUERIES))
-                : warpgroupTiles();
-        LaunchShape shape = LaunchShape.of((int) Math.min(items, device.multiprocessors()), WarpgroupForm.THREADS)
-                .withSharedBytes(form.sharedBytes())
-                .withProgrammatic();
-        PreparedLaunch.Builder launch = problem.launch(kernel, shape, operands).add((int) problem.heads());
-        map(launch, operands.q(), 0, problem.q(), problem.size(), problem.queries(), problem.heads());
-        map(launch, operands.k(), operands.kStart(), problem.k(), problem.size(), problem.keys(), problem.keyHeads());
-        map(launch, operands.v(), operands.vStart(), problem.v(), problem.sizeV(), problem.keys(), problem.keyHeads());
-        return step("attention_wgmma, " + heads.type() + ", heads of " + form.size(), launch.build(), 0, 0);
     }
 
     /** Blocks of a form; causal ones as far as they fill the device. */

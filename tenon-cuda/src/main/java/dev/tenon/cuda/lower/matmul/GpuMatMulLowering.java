@@ -207,7 +207,17 @@ public final class GpuMatMulLowering {
             WarpgroupPlan own = rival(choice, asked, context);
             Rival rival = own == null ? null : rival(choice, asked, own, context);
             switch (context.prepare(problem(choice, epilogue, dtype, shape), rival)) {
-                case LtProduct product -> prepared = product;
+                case LtProduct product -> {
+                    String untimed = own == null || product.isFound()
+                            ? ""
+                            : WarpgroupProducts.untimed(own, dtype, shape, epilogue);
+                    if (untimed.isEmpty()) {
+                        prepared = product;
+                    } else {
+                        choice = choice.byWarpgroups(untimed);
+                        plan = own;
+                    }
+                }
                 case LtAnswer.Slower slower -> {
                     choice = choice.byWarpgroups(slower.reason());
                     plan = own;

@@ -3,6 +3,7 @@ package dev.tenon.cuda.lower.matmul;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.kernel.file.KernelFile;
@@ -24,7 +25,10 @@ record RingPlan(RingTile form, int steps, int blocks, double microseconds) imple
     private static final long LEAST_ROWS = 128;
 
     /** Microseconds of a launch, and of a block's first operands. */
-    private static final double START = 3.5;
+    private static final double START = 1.0;
+
+    /** Of a tile's function. */
+    private static final double FUNCTION = 1.0;
 
     /** Why a product of whole chunks is not made so; empty where it is. */
     static String refusal(DType dtype, MatMulShape shape, DeviceProperties device, boolean forced) {
@@ -44,20 +48,22 @@ record RingPlan(RingTile form, int steps, int blocks, double microseconds) imple
     }
 
     /** The fastest plan of a product that is not refused. */
-    static RingPlan of(DType dtype, MatMulShape shape, DeviceProperties device) {
+    static RingPlan of(DType dtype, MatMulShape shape, Epilogue epilogue, DeviceProperties device) {
+        double function = epilogue.activation() == null ? 0 : FUNCTION;
         return RingTile.STORED_BESIDE.stream()
                 .filter(form -> form.takes(dtype) && fits(form, device))
-                .map(form -> of(form, dtype, shape, device.multiprocessors()))
+                .map(form -> of(form, dtype, shape, function, device.multiprocessors()))
                 .min(Comparator.comparingDouble(RingPlan::microseconds))
                 .orElseThrow();
     }
 
-    private static RingPlan of(RingTile form, DType dtype, MatMulShape shape, int multiprocessors) {
+    private static RingPlan of(RingTile form, DType dtype, MatMulShape shape, double function, int multiprocessors) {
         long tiles =
                 SizeMath.product("matmul", Math.ceilDiv(shape.m(), (long) RingTile.ROWS), Math.ceilDiv(shape.n(), (long)
                         form.columns()));
         int steps = form.steps(dtype, shape.k());
-        double time = START + form.microseconds(Math.ceilDiv(tiles, multiprocessors), steps);
+        long each = Math.ceilDiv(tiles, multiprocessors);
+        double time = START + form.microseconds(each, steps) - (FUNCTION - function) * each;
         return new RingPlan(form, steps, (int) Math.min(tiles, multiprocessors), time);
     }
 

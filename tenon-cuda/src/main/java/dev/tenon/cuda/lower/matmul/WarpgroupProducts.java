@@ -112,7 +112,7 @@ final class WarpgroupProducts {
                 first(unasked(form, ProductForm.RING), residual, () -> RingPlan.refusal(dtype, shape, device, forced));
         String noParts = first(unasked(form, ProductForm.PARTS), "", () -> PartsPlan.refusal(shape, device));
         WarpgroupPlan rows = noRows.isEmpty() ? RowsPlan.of(dtype, shape, epilogue, device) : null;
-        WarpgroupPlan ring = noRing.isEmpty() ? RingPlan.of(dtype, shape, device) : null;
+        WarpgroupPlan ring = noRing.isEmpty() ? RingPlan.of(dtype, shape, epilogue, device) : null;
         WarpgroupPlan parts = noParts.isEmpty() ? PartsPlan.of(dtype, shape, device) : null;
         WarpgroupPlan plan = sooner(sooner(rows, ring), parts);
         if (plan == null) {
@@ -150,6 +150,19 @@ final class WarpgroupProducts {
                 ? planned(dtype, shape, epilogue, device, specific, form).plan()
                 : null;
         return plan != null && plan.microseconds() < FAR * library(dtype, shape, epilogue.residual()) ? plan : null;
+    }
+
+    /**
+     * Why a rival is taken until both are timed; empty where it is not. Of halves alone: TF32 is not known so well.
+     *
+     * @param plan of the rival
+     */
+    static String untimed(WarpgroupPlan plan, DType dtype, MatMulShape shape, Epilogue epilogue) {
+        double library = library(dtype, shape, epilogue.residual());
+        return dtype == DType.F32 || plan.microseconds() >= library
+                ? ""
+                : "nothing was timed; a kernel of ours takes " + Micros.text(plan.microseconds())
+                        + " us by the model, the library " + Micros.text(library);
     }
 
     private static @Nullable WarpgroupPlan sooner(@Nullable WarpgroupPlan one, @Nullable WarpgroupPlan other) {

@@ -215,14 +215,6 @@ __device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& s
     if (!at.plain) mend(at, seen, rows, b, h, first);
 }
 
-// What is added to the scores of a key, in powers of 2.
-__device__ __forceinline__ float added(const Seen<T, float>& seen, i64 b, i64 h, i64 key) {
-    if (key >= seen.keys) return -TENON_INFINITY;
-    if (seen.kind != MASK_BOOLEAN) return mask_of_key(seen, b, h, key);
-    i64 element = b * seen.mask_batch + h * seen.mask_head + key * seen.mask_key;
-    return static_cast<const u8*>(seen.mask)[element] != 0 ? 0.0f : -TENON_INFINITY;
-}
-
 // Products to scores of the keys from `key` on, in powers of 2: scaled, and with what is added to each key.
 __device__ __forceinline__ void mask_scores(float (&s)[ROWS][KEYS / 8][4], float scale, const float* masks, int key) {
 #pragma unroll

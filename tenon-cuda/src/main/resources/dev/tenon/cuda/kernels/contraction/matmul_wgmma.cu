@@ -125,7 +125,12 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
         turn ^= 1;
     }
     ring.end_turns(own);
-    kept.store_all(problem.y, problem.n, finish);
+    if (TENON_FN == 0) {
+        kept.store_all(problem.y, problem.n, finish);
+    } else {
+        meet_at(3, 2 * GROUP);  // nobody reads the ring any more
+        kept.store_all(ring.ring + own * Kept::SPACE, problem.y, problem.n, finish);
+    }
 }
 #endif
 

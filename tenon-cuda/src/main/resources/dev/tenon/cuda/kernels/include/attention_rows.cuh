@@ -98,6 +98,15 @@ __device__ __forceinline__ float mask_of_key(const Seen<T, float>& seen, i64 b, 
     return in_powers_of_2(to_compute(static_cast<const T*>(seen.mask)[b * seen.mask_batch + h * seen.mask_head + key * seen.mask_key]));
 }
 
+// What is added to the scores of a key where all queries of a head see the same, of either kind of mask, in powers of 2.
+template <typename T>
+__device__ __forceinline__ float added(const Seen<T, float>& seen, i64 b, i64 h, i64 key) {
+    if (key >= seen.keys) return -TENON_INFINITY;
+    if (seen.kind != MASK_BOOLEAN) return mask_of_key(seen, b, h, key);
+    i64 element = b * seen.mask_batch + h * seen.mask_head + key * seen.mask_key;
+    return static_cast<const u8*>(seen.mask)[element] != 0 ? 0.0f : -TENON_INFINITY;
+}
+
 // Products to scores of two rows, `query` of head h and `query_8` of h_8, for N times 8 keys from `key` on. `staged` are masks of the tile's
 // keys, null where there is no mask or queries differ in it. whole: both rows see all keys of the tile, apart from a mask.
 template <int N, typename T>

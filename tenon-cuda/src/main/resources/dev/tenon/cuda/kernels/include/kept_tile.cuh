@@ -135,18 +135,64 @@ struct KeptTile {
         for (int unit = 0; unit < UNITS; unit++) store(y, n, unit, finish);
     }
 
+    // The same by one copy of the code for all columns, for one that is run once is fetched as slowly as it runs: through `space`, bytes of shared memory
+    // of the warpgroup alone.
+    static constexpr int SPACE = 64 * COLUMNS * sizeof(T);
+
+    template <typename Finish>
+    __device__ __forceinline__ void store_all(u32 space, T* y, int n, Finish finish) const {
+        constexpr int WORDS = sizeof(KeptPair<T>) / 4;
+        constexpr int LANES = 128 * 16;  // bytes of 16 for each thread
+        u32 own = space + threadIdx.x % 128 * 16;
+#pragma unroll
+        for (int k = 0; k < 2 * UNITS; k++) {
+            u32 words[4 * WORDS];
+#pragma unroll
+            for (int w = 0; w < 4 * WORDS; w++) words[w] = reinterpret_cast<const u32*>(&pairs[k / 2 * 4 + w / WORDS][k % 2].both)[w % WORDS];
+#pragma unroll
+            for (int w = 0; w < 4 * WORDS; w += 4) store_shared_4(own + (k * WORDS + w / 4) * LANES, words[w], words[w + 1], words[w + 2], words[w + 3]);
+        }
+#pragma unroll 1
+        for (int unit = 0; unit < UNITS; unit++) {
+            if (column0 + unit * 32 >= n) break;
+            KeptPair<T> here[4][2];
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+#pragma unroll
+                for (int w = 0; w < 4 * WORDS; w += 4) {
+                    u32 words[4];
+                    load_shared_4(words, own + ((unit * 2 + i) * WORDS + w / 4) * LANES);
+#pragma unroll
+                    for (int e = 0; e < 4; e++) reinterpret_cast<u32*>(&here[(w + e) / WORDS][i].both)[(w + e) % WORDS] = words[e];
+                }
+            }
+            store(y, n, unit, here, finish);
+        }
+    }
+
 private:
     // Stores 32 columns of a warp's 16 rows, each pair as finish makes it. The branch is the same for all lanes, and more than a short cut: without
     // it the compiler spreads what finishes over the products before it, which then wait for it.
     template <typename Finish>
     __device__ __forceinline__ void store(T* y, int n, int unit, Finish finish) const {
         if (column0 + unit * 32 >= n) return;
+        KeptPair<T> here[4][2];
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+#pragma unroll
+            for (int i = 0; i < 2; i++) here[j][i] = pairs[unit * 4 + j][i];
+        }
+        store(y, n, unit, here, finish);
+    }
+
+    template <typename Finish>
+    __device__ __forceinline__ void store(T* y, int n, int unit, const KeptPair<T> (&here)[4][2], Finish finish) const {
         passage.enter();
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             KeptPair<T> own[4];
 #pragma unroll
-            for (int j = 0; j < 4; j++) own[j] = finish(pairs[unit * 4 + j][i]);
+            for (int j = 0; j < 4; j++) own[j] = finish(here[j][i]);
             passage.put(i, own);
         }
         passage.leave(y, row, row_end, n, column0 + unit * 32);

@@ -37,6 +37,7 @@ __device__ __forceinline__ u64 shared_operand(const void* shared, int next_lines
 #define TENON_LIST_32 \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "  \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define TENON_LIST_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define TENON_LIST_64 \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "  \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "  \
@@ -102,10 +103,24 @@ TENON_PRODUCT_OF_TF32(256, 128, 128, 129)
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                                               \
     }
 
+TENON_PRODUCT_OF_REGISTERS(f16, "f16", 32, 16, 16, 17, 18, 19, 20)
+TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 32, 16, 16, 17, 18, 19, 20)
 TENON_PRODUCT_OF_REGISTERS(f16, "f16", 64, 32, 32, 33, 34, 35, 36)
 TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 64, 32, 32, 33, 34, 35, 36)
 TENON_PRODUCT_OF_REGISTERS(f16, "f16", 128, 64, 64, 65, 66, 67, 68)
 TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 128, 64, 64, 65, 66, 67, 68)
+
+// The same of TF32, 8 deep; the right operand lies along its depth.
+#define TENON_PRODUCT_OF_TF32_REGISTERS(N, count, a0, a1, a2, a3, b0)                                                                     \
+    __device__ __forceinline__ void warpgroup_product(float (&d)[N / 8][4], const u32 (&a)[4], u64 b, float) {                            \
+        asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k8.f32.tf32.tf32 {" TENON_LIST_##count "}, {%" #a0 ", %" #a1 ", %" #a2 ", %" #a3 \
+                     "}, %" #b0 ", 1, 1, 1;"                                                                                              \
+                     : TENON_REGISTERS_##count(d, 0)                                                                                      \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                                               \
+    }
+
+TENON_PRODUCT_OF_TF32_REGISTERS(32, 16, 16, 17, 18, 19, 20)
+TENON_PRODUCT_OF_TF32_REGISTERS(64, 32, 32, 33, 34, 35, 36)
 
 // d = a b, a along its depth: what d was does not matter.
 #define TENON_FRESH_PRODUCT(type, name, N, count, a0, b0, b1)                                                                             \
@@ -155,8 +170,14 @@ __device__ __forceinline__ void load_shared_4(u32 (&v)[4], u32 shared) {
     asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "r"(shared) : "memory");
 }
 
+__device__ __forceinline__ void store_shared(u32 shared, u32 word) { asm volatile("st.shared.u32 [%0], %1;" ::"r"(shared), "r"(word) : "memory"); }
+
 __device__ __forceinline__ void store_shared_2(u32 shared, float2 v) {
     asm volatile("st.shared.v2.f32 [%0], {%1,%2};" ::"r"(shared), "f"(v.x), "f"(v.y) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_4(u32 shared, u32 a, u32 b, u32 c, u32 d) {
+    asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(shared), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
 
 // Four 8×8 matrices of 16-bit elements to shared memory, from the layout of mma. Lane 8 i + j gives the address of row j of the i-th.

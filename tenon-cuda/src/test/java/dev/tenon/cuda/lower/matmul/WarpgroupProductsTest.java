@@ -103,6 +103,22 @@ class WarpgroupProductsTest {
                 .isNull();
     }
 
+    @Test
+    void untimedProductsOfHalvesAreMadeByTheSoonerByTheModel() {
+        Epilogue bias = Epilogue.NONE.withBias();
+        MatMulShape three = shape(4096, 2304, 768);
+        WarpgroupPlan plan = rival(DType.F16, three, bias, ProductForm.BY_CHOICE);
+        assertThat(plan).isNotNull();
+        assertThat(plan.text()).isEqualTo("matmul_wgmma, tiles of 128x192");
+        assertThat(plan.microseconds()).isBetween(23.0, 26.0);
+        assertThat(WarpgroupProducts.untimed(plan, DType.F16, three, bias)).startsWith("nothing was timed");
+        assertThat(WarpgroupProducts.untimed(plan, DType.F32, three, bias)).isEmpty();
+        MatMulShape uneven = shape(32768, 1152, 384);
+        WarpgroupPlan slower = rival(DType.F16, uneven, bias, ProductForm.BY_CHOICE);
+        assertThat(slower).isNotNull();
+        assertThat(WarpgroupProducts.untimed(slower, DType.F16, uneven, bias)).isEmpty();
+    }
+
     private static @Nullable WarpgroupPlan rival(DType dtype, MatMulShape shape, Epilogue epilogue, ProductForm form) {
         return WarpgroupProducts.rival(dtype, false, shape, epilogue, H200, true, form);
     }
@@ -170,7 +186,7 @@ class WarpgroupProductsTest {
                 .contains("matmul_rows: sums of 768 elements")
                 .contains("matmul_wgmma: others are asked for");
         assertThat(refusal(shape(4096, 3072, 769))).contains("it takes multiples of 8");
-        assertThat(refusal(shape(2048, 768, 64))).contains("us by the model");
+        assertThat(refusal(shape(17024, 128, 64))).contains("us by the model");
         assertThat(WarpgroupProducts.of(DType.F16, shape(32768, 1536, 384), GELU, H200, false, ProductForm.BY_CHOICE)
                         .refusal())
                 .isEqualTo("no compiler for sm_90a");
