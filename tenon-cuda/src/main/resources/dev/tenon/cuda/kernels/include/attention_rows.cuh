@@ -88,6 +88,30 @@ private:
     }
 };
 
+// A row's results as 16-bit values, of which this lane has two of each 8, in stores of 16 bytes, which neighbouring lanes put together. Whether one
+// is NaN. All lanes of a warp call; the row is there for all four lanes of it or for none.
+template <int D, typename T, typename F>
+__device__ __forceinline__ bool store_packed(T* to, bool there, int dv, F result) {
+    bool odd = false;
+    u32 words[D / 32][4];
+#pragma unroll
+    for (int n = 0; n < D / 8; n++) {
+        float low = result(n, 0);
+        float high = result(n, 1);
+        odd = odd || low != low || high != high;
+        words[n / 4][n % 4] = to_pair(low, high, T());
+    }
+#pragma unroll
+    for (int i = 0; i < D / 32; i++) transpose_4(words[i]);
+    if (!there) return false;
+#pragma unroll
+    for (int i = 0; i < D / 32; i++) {
+        int c = (i * 4 + threadIdx.x % 4) * 8;
+        if (c < dv) store_16(to + c, words[i]);
+    }
+    return odd;
+}
+
 // What is added to the scores of a tile of keys where all queries of a head see the same: the mask, in powers of 2.
 template <typename T>
 __device__ __forceinline__ float mask_of_key(const Seen<T, float>& seen, i64 b, i64 h, i64 key) {

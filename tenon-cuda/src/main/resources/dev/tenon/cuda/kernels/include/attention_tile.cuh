@@ -79,6 +79,24 @@ struct Problem {
     bool packed;
 };
 
+// A row's results one by one, of which this lane has two of each 8. Whether one is NaN.
+template <typename F>
+__device__ __forceinline__ bool store_each(T* to, bool there, int dv, F result) {
+    bool odd = false;
+#pragma unroll
+    for (int n = 0; n < D / 8; n++) {
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            int c = n * 8 + threadIdx.x % 4 * 2 + e;
+            if (!there || c >= dv) continue;
+            float one = result(n, e);
+            odd = odd || one != one;
+            to[c] = From<T>::of(one);
+        }
+    }
+    return odd;
+}
+
 // Stores a warp's rows; those whose sums are NaN again by their definition.
 __device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& seen, float (&o)[ROWS][D / 8][4], const Running<ROWS>& running,
                                       i64 b, i64 h, i64 key_head, i64 first) {
@@ -91,26 +109,17 @@ __device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& s
             i64 row = first + r * 16 + i * 8 + lane / 4;
             float total = seen.divisor(running.total[r][i]);
             bool none = seen.keys == 0 || (total == 0.0f && !at.plain);
-            float share = 1.0f / total;
-            if (row >= seen.queries) continue;
+            float share = none ? 0.0f : 1.0f / total;
+            auto result = [&](int n, int e) { return none ? 0.0f : o[r][n][2 * i + e] * share; };
             T* to = at.ys.row(b, row, h);
-#pragma unroll
-            for (int n = 0; n < D / 8; n++) {
-                int c = n * 8 + lane % 4 * 2;
-                float low = none ? 0.0f : o[r][n][2 * i] * share;
-                float high = none ? 0.0f : o[r][n][2 * i + 1] * share;
-                if (c < at.dv) odd = odd || low != low;
-                if (c + 1 < at.dv) odd = odd || high != high;
-                if (at.packed && c < at.dv) {
-                    Pack<T, 2> pair;
-                    pair.at[0] = From<T>::of(low);
-                    pair.at[1] = From<T>::of(high);
-                    *reinterpret_cast<Pack<T, 2>*>(to + c) = pair;
-                } else {
-                    if (c < at.dv) to[c] = From<T>::of(low);
-                    if (c + 1 < at.dv) to[c + 1] = From<T>::of(high);
-                }
+            bool there = row < seen.queries;
+            bool found;
+            if constexpr (sizeof(T) == 2) {
+                found = at.packed ? store_packed<D>(to, there, at.dv, result) : store_each(to, there, at.dv, result);
+            } else {
+                found = store_each(to, there, at.dv, result);
             }
+            odd = odd || found;
         }
     }
     if (at.plain || !__any_sync(0xffffffffu, odd)) return;
