@@ -43,6 +43,10 @@ record DnnAttentionStep(String tier, DnnPlan plan, @Nullable PreparedLaunch repa
     static @Nullable GpuStep step(
             AttentionProblem problem, Operands at, GpuLoweringContext context, List<String> passed) {
         String refusal = refusal(problem);
+        if (refusal.isEmpty()
+                && WarpgroupAttention.of(problem, at, context).shortRefusal().isEmpty()) {
+            refusal = "attention_short_wgmma is faster";
+        }
         if (refusal.isEmpty()) {
             refusal = context.dnn().unavailable();
         }

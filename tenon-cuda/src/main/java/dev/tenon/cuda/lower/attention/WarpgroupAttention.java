@@ -9,6 +9,7 @@ import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Operands;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Strides;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.LaunchShape;
@@ -30,6 +31,18 @@ final class WarpgroupAttention {
     private final GpuContext context;
 
     /** For a problem that has a result. */
+    static WarpgroupAttention of(AttentionProblem problem, Operands operands, GpuLoweringContext context) {
+        Kernels kernels = context.kernels();
+        AttentionHeads heads = new AttentionHeads(
+                problem.dtype(),
+                problem.size(),
+                problem.sizeV(),
+                context.precision(),
+                kernels.context().device());
+        return new WarpgroupAttention(problem, heads, operands, kernels);
+    }
+
+    /** Of a problem whose heads are these. */
     WarpgroupAttention(AttentionProblem problem, AttentionHeads heads, Operands operands, Kernels kernels) {
         this.problem = problem;
         this.heads = heads;
