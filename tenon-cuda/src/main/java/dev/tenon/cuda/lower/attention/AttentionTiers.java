@@ -23,7 +23,6 @@ import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
 import dev.tenon.cuda.port.TensorMap;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Our kernels for attention: which of them takes a problem, and its step. Used by one thread. */
@@ -32,9 +31,6 @@ final class AttentionTiers {
     private static final int FEW_QUERIES = 16;
     private static final int MANY_KEYS = 128;
     private static final int LEAST_KEYS_OF_SPLIT = 64;
-    private static final int WARPGROUP_CAPABILITY = 90;
-    private static final int LEAST_WARPGROUP_SIZE = 33; // smaller heads would be padded to twice their size and more
-    private static final int LEAST_WARPGROUP_KEYS = 257; // of two tiles or less a block has nothing to overlap
     private static final int SCALAR_QUERIES = 16;
     private static final int SCALAR_THREADS = 128;
     private static final int STATIC_SHARED = 24 << 10; // at least what the scalar kernel declares, of f64
@@ -45,12 +41,13 @@ final class AttentionTiers {
     private final GpuContext context;
     private final DeviceProperties device;
     private final AttentionHeads heads;
+    private final WarpgroupTiles tiles;
     private final List<String> passedOver;
 
     /**
      * For a problem that has a result.
      *
-     * @param passedOver the reasons why tiers before these were not taken
+     * @param passedOver takes the reasons why tiers were not taken
      */
     AttentionTiers(AttentionProblem problem, Operands operands, GpuLoweringContext context, List<String> passedOver) {
         this.problem = problem;
@@ -59,7 +56,13 @@ final class AttentionTiers {
         this.context = context.kernels().context();
         this.device = this.context.device();
         this.heads = new AttentionHeads(problem.dtype(), problem.size(), problem.sizeV(), context.precision(), device);
-        this.passedOver = new ArrayList<>(passedOver);
+        this.tiles = new WarpgroupTiles(problem, device, kernels.compilesSpecific());
+        this.passedOver = passedOver;
+    }
+
+    /** Why a kernel of ours comes before cuDNN; empty where cuDNN comes first. */
+    String beforeLibrary() {
+        return tiles.areFasterThanLibrary() ? "attention_wgmma is faster where it is causal" : "";
     }
 
     /** The step of the first kernel that takes the problem. */
@@ -70,7 +73,7 @@ final class AttentionTiers {
         if (taken("attention_short", shortRefusal())) {
             return shortForm();
         }
-        if (taken("attention_wgmma", warpgroupRefusal())) {
+        if (taken("attention_wgmma", tiles.refusal())) {
             return warpgroups();
         }
         if (taken("attention_mma", heads.mmaRefusal(problem.heads(), this::blocks))) {
@@ -189,41 +192,6 @@ final class AttentionTiers {
                 0);
     }
 
-    private String warpgroupRefusal() {
-        if (device.architecture().number() != WARPGROUP_CAPABILITY) {
-            return "compute capability " + device.architecture() + " is not 9.0";
-        }
-        if (problem.dtype() != DType.F16 && problem.dtype() != DType.BF16) {
-            return "it takes f16 and bf16, not " + problem.dtype();
-        }
-        if (!kernels.compilesSpecific()) {
-            return "no compiler for sm_90a";
-        }
-        int padded = AttentionCatalog.paddedForWarpgroups(problem.largestSize());
-        if (padded == 0 || problem.largestSize() < LEAST_WARPGROUP_SIZE) {
-            return "heads of " + problem.size() + " and " + problem.sizeV() + " elements; it takes "
-                    + LEAST_WARPGROUP_SIZE + " to 128";
-        }
-        if (!problem.isPacked()) {
-            return "heads do not start on 16-byte boundaries";
-        }
-        if (problem.queries() <= WarpgroupForm.QUERIES / 2 || problem.keys() < LEAST_WARPGROUP_KEYS) {
-            return problem.queries() + " queries and " + problem.keys() + " keys; it takes more than "
-                    + WarpgroupForm.QUERIES / 2 + " and at least " + LEAST_WARPGROUP_KEYS;
-        }
-        if (problem.batches() > 1 && problem.repeatsBatch()) {
-            return "all batches have the same queries, keys or values";
-        }
-        return warpgroupTiles() > Integer.MAX_VALUE || problem.keys() > Integer.MAX_VALUE / 2
-                ? warpgroupTiles() + " tiles or " + problem.keys() + " keys are more than 2^30"
-                : "";
-    }
-
-    private long warpgroupTiles() {
-        return SizeMath.product(
-                NAME, problem.batches(), problem.heads(), Math.ceilDiv(problem.queries(), WarpgroupForm.QUERIES));
-    }
-
     /** How the copy engine sees an operand from so many bytes on: boxes of 64 elements of 128 tokens of a head. */
     private PreparedLaunch.Builder map(
             PreparedLaunch.Builder launch, int slot, long start, Strides strides, int size, long tokens, long heads) {
@@ -252,15 +220,7 @@ final class AttentionTiers {
                 new WarpgroupForm(problem.dtype(), AttentionCatalog.paddedForWarpgroups(problem.largestSize()));
         Kernel kernel =
                 kernels.kernel(AttentionCatalog.ATTENTION_WGMMA, "attention_wgmma", form.variant(), form.sharedBytes());
-        // causal tiles come in pairs
-        long items = problem.causal()
-                ? SizeMath.product(
-                        NAME,
-                        problem.batches(),
-                        problem.heads(),
-                        Math.ceilDiv(problem.queries(), 2L * WarpgroupForm.QUERIES))
-                : warpgroupTiles();
-        LaunchShape shape = LaunchShape.of((int) Math.min(items, device.multiprocessors()), WarpgroupForm.THREADS)
+        LaunchShape shape = LaunchShape.of(tiles.blocks(), WarpgroupForm.THREADS)
                 .withSharedBytes(form.sharedBytes())
                 .withProgrammatic();
         PreparedLaunch.Builder launch = problem.launch(kernel, shape, operands).add((int) problem.heads());
