@@ -122,7 +122,7 @@ record DnnAttentionStep(String tier, DnnPlan plan, @Nullable PreparedLaunch repa
         // most find nothing: more blocks than run at the same time would only take longer to start
         long heads = SizeMath.product("attention", problem.heads(), problem.batches());
         int multiprocessors = context.kernels().context().device().multiprocessors();
-        int parts = (int) Math.clamp(multiprocessors / heads, 1, MOST_PARTS);
+        int parts = Math.clamp(multiprocessors / heads, 1, MOST_PARTS);
         LaunchShape shape =
                 LaunchShape.of(parts, (int) problem.heads(), batches, THREADS).withProgrammatic();
         return problem.launch(kernel, shape, at).build();

@@ -63,7 +63,6 @@ record WarpgroupTiles(AttentionProblem problem, DeviceProperties device, boolean
     }
 
     private long tiles(long queries) {
-        return SizeMath.product(
-                NAME, problem.batches(), problem.heads(), Math.ceilDiv(problem.queries(), queries));
+        return SizeMath.product(NAME, problem.batches(), problem.heads(), Math.ceilDiv(problem.queries(), queries));
     }
 }
