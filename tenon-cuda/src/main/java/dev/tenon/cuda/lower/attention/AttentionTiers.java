@@ -18,7 +18,6 @@ import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Our kernels for attention: which of them takes a problem, and its step. Used by one thread. */
@@ -36,12 +35,13 @@ final class AttentionTiers {
     private final Kernels kernels;
     private final DeviceProperties device;
     private final AttentionHeads heads;
+    private final WarpgroupAttention warpgroups;
     private final List<String> passedOver;
 
     /**
      * For a problem that has a result.
      *
-     * @param passedOver the reasons why tiers before these were not taken
+     * @param passedOver takes the reasons why tiers were not taken
      */
     AttentionTiers(AttentionProblem problem, Operands operands, GpuLoweringContext context, List<String> passedOver) {
         this.problem = problem;
@@ -49,7 +49,15 @@ final class AttentionTiers {
         this.kernels = context.kernels();
         this.device = kernels.context().device();
         this.heads = new AttentionHeads(problem.dtype(), problem.size(), problem.sizeV(), context.precision(), device);
-        this.passedOver = new ArrayList<>(passedOver);
+        this.warpgroups = new WarpgroupAttention(problem, heads, operands, kernels);
+        this.passedOver = passedOver;
+    }
+
+    /** Why a kernel of ours comes before cuDNN; empty where cuDNN comes first. */
+    String beforeLibrary() {
+        return warpgroups.shortRefusal().isEmpty()
+                ? "attention_short_wgmma is faster"
+                : warpgroups.isFasterThanLibrary() ? "attention_wgmma is faster where it is causal" : "";
     }
 
     /** The step of the first kernel that takes the problem. */
@@ -57,7 +65,6 @@ final class AttentionTiers {
         if (taken("attention_decode", decodeRefusal())) {
             return decode();
         }
-        WarpgroupAttention warpgroups = new WarpgroupAttention(problem, heads, operands, kernels);
         if (taken("attention_short_wgmma", warpgroups.shortRefusal())) {
             return step(warpgroups.shortText(), warpgroups.shortLaunch(), 0, 0);
         }

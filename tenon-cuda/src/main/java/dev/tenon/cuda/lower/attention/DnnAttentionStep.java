@@ -1,6 +1,7 @@
 package dev.tenon.cuda.lower.attention;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.dnn.DnnAnswer;
 import dev.tenon.cuda.dnn.DnnAttention;
 import dev.tenon.cuda.dnn.DnnPlan;
@@ -31,21 +32,21 @@ record DnnAttentionStep(String tier, DnnPlan plan, @Nullable PreparedLaunch repa
     private static final int LEAST_KEYS_OF_ONE = 512; // a single query is read for as fast as memory goes
     private static final int LEAST_SIZE = 33;
     private static final int MOST_SIZE = 256;
-    private static final int PARTS = 8; // of a head's rows, each a block that looks at them
+    private static final int MOST_PARTS = 8; // of a head's rows, each a block that looks at them
     private static final int THREADS = 128;
 
     /**
      * The step.
      *
+     * @param faster why a kernel of ours comes first; empty where none does
      * @param passed takes the reason why cuDNN does not run it
      * @return null where cuDNN does not take the attention
      */
     static @Nullable GpuStep step(
-            AttentionProblem problem, Operands at, GpuLoweringContext context, List<String> passed) {
+            AttentionProblem problem, Operands at, GpuLoweringContext context, String faster, List<String> passed) {
         String refusal = refusal(problem);
-        if (refusal.isEmpty()
-                && WarpgroupAttention.of(problem, at, context).shortRefusal().isEmpty()) {
-            refusal = "attention_short_wgmma is faster";
+        if (refusal.isEmpty()) {
+            refusal = faster;
         }
         if (refusal.isEmpty()) {
             refusal = context.dnn().unavailable();
@@ -118,8 +119,12 @@ record DnnAttentionStep(String tier, DnnPlan plan, @Nullable PreparedLaunch repa
         Kernel kernel = context.kernels()
                 .kernel(AttentionCatalog.ATTENTION_REPAIR, "attention_repair", KernelVariant.of(problem.dtype()));
         int batches = (int) Math.min(problem.batches(), GridLimits.YZ);
+        // most find nothing: more blocks than run at the same time would only take longer to start
+        long heads = SizeMath.product("attention", problem.heads(), problem.batches());
+        int multiprocessors = context.kernels().context().device().multiprocessors();
+        int parts = Math.clamp(multiprocessors / heads, 1, MOST_PARTS);
         LaunchShape shape =
-                LaunchShape.of(PARTS, (int) problem.heads(), batches, THREADS).withProgrammatic();
+                LaunchShape.of(parts, (int) problem.heads(), batches, THREADS).withProgrammatic();
         return problem.launch(kernel, shape, at).build();
     }
 

@@ -114,7 +114,8 @@ public final class GpuAttentionLowering {
             return new NoWork("none: the result is empty");
         }
         List<String> passedOver = new ArrayList<>();
-        GpuStep step = DnnAttentionStep.step(problem, operands, context, passedOver);
-        return step != null ? step : new AttentionTiers(problem, operands, context, passedOver).lower();
+        AttentionTiers tiers = new AttentionTiers(problem, operands, context, passedOver);
+        GpuStep step = DnnAttentionStep.step(problem, operands, context, tiers.beforeLibrary(), passedOver);
+        return step != null ? step : tiers.lower();
     }
 }

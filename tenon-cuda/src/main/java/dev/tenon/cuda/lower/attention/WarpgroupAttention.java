@@ -9,7 +9,6 @@ import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Operands;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Strides;
-import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.LaunchShape;
@@ -23,6 +22,8 @@ final class WarpgroupAttention {
     private static final int LINE = 128;
     private static final int LEAST_SIZE = 33; // smaller heads would be padded to twice their size and more
     private static final int LEAST_KEYS = 257; // of two tiles or less a block has nothing to overlap
+    private static final int LEAST_SIZE_BEFORE_LIBRARY = 97; // 64 elements: 2677 us, cuDNN and its check 2416 (H200)
+    private static final int LEAST_KEYS_BEFORE_LIBRARY = 512;
 
     private final AttentionProblem problem;
     private final AttentionHeads heads;
@@ -30,19 +31,7 @@ final class WarpgroupAttention {
     private final Kernels kernels;
     private final GpuContext context;
 
-    /** For a problem that has a result. */
-    static WarpgroupAttention of(AttentionProblem problem, Operands operands, GpuLoweringContext context) {
-        Kernels kernels = context.kernels();
-        AttentionHeads heads = new AttentionHeads(
-                problem.dtype(),
-                problem.size(),
-                problem.sizeV(),
-                context.precision(),
-                kernels.context().device());
-        return new WarpgroupAttention(problem, heads, operands, kernels);
-    }
-
-    /** Of a problem whose heads are these. */
+    /** Of a problem that has a result, and whose heads are these. */
     WarpgroupAttention(AttentionProblem problem, AttentionHeads heads, Operands operands, Kernels kernels) {
         this.problem = problem;
         this.heads = heads;
@@ -121,9 +110,27 @@ final class WarpgroupAttention {
         return unmapped();
     }
 
+    /** Whether cuDNN takes longer than {@code attention_wgmma}, with the launch behind it that causal ones need. */
+    boolean isFasterThanLibrary() {
+        return problem.causal()
+                && problem.largestSize() >= LEAST_SIZE_BEFORE_LIBRARY
+                && problem.keys() >= LEAST_KEYS_BEFORE_LIBRARY
+                && refusal().isEmpty();
+    }
+
     private long tiles() {
-        return SizeMath.product(
-                NAME, problem.batches(), problem.heads(), Math.ceilDiv(problem.queries(), WarpgroupForm.QUERIES));
+        return tiles(WarpgroupForm.QUERIES);
+    }
+
+    private long tiles(long queries) {
+        return SizeMath.product(NAME, problem.batches(), problem.heads(), Math.ceilDiv(problem.queries(), queries));
+    }
+
+    /** Blocks of {@code attention_wgmma}: causal tiles come in pairs where they are more than multiprocessors. */
+    int blocks() {
+        int most = context.device().multiprocessors();
+        long items = problem.causal() && tiles() > most ? tiles(2L * WarpgroupForm.QUERIES) : tiles();
+        return (int) Math.min(items, most);
     }
 
     /** How the copy engine sees queries, keys and values: boxes of so many elements of 128 tokens of a head. */
@@ -195,16 +202,7 @@ final class WarpgroupAttention {
         WarpgroupForm form = new WarpgroupForm(problem.dtype(), padded());
         Kernel kernel =
                 kernels.kernel(AttentionCatalog.ATTENTION_WGMMA, "attention_wgmma", form.variant(), form.sharedBytes());
-        // causal tiles come in pairs
-        long items = problem.causal()
-                ? SizeMath.product(
-                        NAME,
-                        problem.batches(),
-                        problem.heads(),
-                        Math.ceilDiv(problem.queries(), 2L * WarpgroupForm.QUERIES))
-                : tiles();
-        LaunchShape shape = LaunchShape.of(
-                        (int) Math.min(items, context.device().multiprocessors()), WarpgroupForm.THREADS)
+        LaunchShape shape = LaunchShape.of(blocks(), WarpgroupForm.THREADS)
                 .withSharedBytes(form.sharedBytes())
                 .withProgrammatic();
         PreparedLaunch.Builder launch = problem.launch(kernel, shape, operands).add((int) problem.heads());

@@ -37,7 +37,8 @@ struct Problem {
     u32 units;    // heads of all batches
 };
 
-// A head of a batch and a tile of queries. Causal tiles come in pairs, the first with the last, so that all pairs have as many keys.
+// A head of a batch and a tile of queries. Causal tiles that are more than blocks come in pairs, the first with the last, so that all pairs have as
+// many keys.
 struct Work {
     i64 b;
     i64 h;
@@ -49,12 +50,13 @@ struct Work {
     // The number'th of a block; false past its last.
     __device__ __forceinline__ bool take(const Problem& at, const Seen<T, float>& seen, u32 number) {
         u32 tiles = static_cast<u32>((seen.queries + QUERIES - 1) / QUERIES);
-        u32 each = seen.causal ? (tiles + 1) / 2 : tiles;
-        u32 item = blockIdx.x + (seen.causal ? number / 2 : number) * gridDim.x;
+        bool paired = seen.causal && tiles * at.units > gridDim.x;
+        u32 each = paired ? (tiles + 1) / 2 : tiles;
+        u32 item = blockIdx.x + (paired ? number / 2 : number) * gridDim.x;
         u32 unit = item / each;
         u32 tile = item - unit * each;
         any = true;
-        if (seen.causal) {
+        if (paired) {
             u32 other = tiles - 1 - tile;
             if (number % 2 == 0) {
                 tile = other;

@@ -23,9 +23,9 @@ struct Running {
     // stays leaves the sums of earlier weights as they are.
     static constexpr float SLACK = 8.0f;
 
-    // Scores to weights. Whether tops of this warp moved; then `kept` is what sums of earlier weights are multiplied by.
+    // Tops up to these scores. Whether tops of this warp moved; then `kept` is what sums of earlier weights are multiplied by.
     template <int N>
-    __device__ __forceinline__ bool weigh(float (&s)[ROWS][N][4], float (&kept)[ROWS][2], float factor) {
+    __device__ __forceinline__ bool rise(const float (&s)[ROWS][N][4], float (&kept)[ROWS][2], float factor) {
         float most[ROWS][2];
         bool higher = false;
 #pragma unroll
@@ -45,6 +45,12 @@ struct Running {
         }
         bool moved = __any_sync(0xffffffffu, higher);
         if (moved) move(most, kept, factor);
+        return moved;
+    }
+
+    // Scores to weights, after rise().
+    template <int N>
+    __device__ __forceinline__ void to_weights(float (&s)[ROWS][N][4], float factor) {
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
 #pragma unroll
@@ -56,6 +62,13 @@ struct Running {
                 }
             }
         }
+    }
+
+    // Both.
+    template <int N>
+    __device__ __forceinline__ bool weigh(float (&s)[ROWS][N][4], float (&kept)[ROWS][2], float factor) {
+        bool moved = rise(s, kept, factor);
+        to_weights(s, factor);
         return moved;
     }
 

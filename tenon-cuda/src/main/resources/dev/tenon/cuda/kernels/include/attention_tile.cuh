@@ -216,15 +216,17 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
                                         tile >= whole && tile < edge);
                 }
                 float kept[ROWS][2];
-                bool moved = running.weigh(s, kept, scores.factor);
+                if (running.rise(s, kept, scores.factor)) {
 #pragma unroll
-                for (int r = 0; moved && r < ROWS; r++) {
+                    for (int r = 0; r < ROWS; r++) {
 #pragma unroll
-                    for (int n = 0; n < D / 8; n++) {
+                        for (int n = 0; n < D / 8; n++) {
 #pragma unroll
-                        for (int e = 0; e < 4; e++) o[r][n][e] *= kept[r][e / 2];
+                            for (int e = 0; e < 4; e++) o[r][n][e] *= kept[r][e / 2];
+                        }
                     }
                 }
+                running.to_weights(s, scores.factor);  // behind the branch, so that it overlaps with the products
                 frag.template mix<KEYS>(o, s, values[stage * KEYS], lane);
             }
             copy_async_wait<0>();
