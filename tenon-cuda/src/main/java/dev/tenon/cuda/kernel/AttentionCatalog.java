@@ -378,7 +378,7 @@ public final class AttentionCatalog {
 
         /** Dynamic shared memory of a block. */
         public int sharedBytes() {
-            int tile = TOKENS * size * dtype.bytes();
+            int tile = SizeMath.toInt("attention", dtype.bytesFor((long) TOKENS * size));
             return BOUNDARY + STAGES * 3 * tile + (isTurned() ? tile : 0);
         }
 
