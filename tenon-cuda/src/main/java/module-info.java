@@ -39,13 +39,15 @@ module dev.tenon.cuda {
     exports dev.tenon.cuda.platform;
     exports dev.tenon.cuda.port;
     exports dev.tenon.cuda.store to
-            dev.tenon.cli;
+            dev.tenon.cli,
+            dev.tenon.emulator;
     exports dev.tenon.cuda.timing to
             dev.tenon.cli,
             dev.tenon.cuda.check,
             dev.tenon.emulator;
     exports dev.tenon.cuda.tuning to
-            dev.tenon.cuda.check;
+            dev.tenon.cuda.check,
+            dev.tenon.emulator;
 
     uses dev.tenon.core.backend.Backend;
     uses dev.tenon.cuda.compile.PtxBundle;

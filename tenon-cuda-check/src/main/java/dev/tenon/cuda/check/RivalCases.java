@@ -75,6 +75,9 @@ final class RivalCases {
         List<TensorType> types =
                 List.of(inputs.get(0).type(), inputs.get(1).type(), TensorType.of(type, OUTPUTS), result);
         NdArray y = tried(stage, rival, operands, types, result);
+        if (!rival.rehearse()) {
+            throw new AssertionError("kernels that have just run are not at hand");
+        }
         Tolerance base = Tolerance.of(type, channels * CELLS);
         double step = type == DType.F32 ? 4 * Tolerance.epsilon(DType.F16) : 0; // TF32
         new Tolerance(base.relative() + step, base.absolute() + step)

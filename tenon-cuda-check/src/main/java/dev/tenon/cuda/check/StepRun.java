@@ -174,7 +174,11 @@ public final class StepRun {
     }
 
     private Result run(Op op, List<NdArray> inputs, List<Integer> constants, boolean captured) {
-        Made made = make(op, inputs.stream().map(NdArray::type).toList(), constants);
+        return run(make(op, inputs.stream().map(NdArray::type).toList(), constants), inputs, captured);
+    }
+
+    /** Enqueues a step twice, or captures it and replays it twice. */
+    Result run(Made made, List<NdArray> inputs, boolean captured) {
         List<DeviceBuffer> buffers = new ArrayList<>();
         inputs.forEach(input -> buffers.add(stage.upload(input)));
         made.results.forEach(type -> buffers.add(stage.poisoned(type.bytes())));

@@ -16,6 +16,7 @@ import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.kernel.KernelCatalog;
 import dev.tenon.cuda.kernel.KernelModules;
 import dev.tenon.cuda.kernel.file.KernelSources;
+import dev.tenon.cuda.lower.step.IdleWork;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
@@ -24,6 +25,7 @@ import dev.tenon.cuda.tuning.Tuner;
 import dev.tenon.nativelib.cuda.CuLibrary;
 import java.lang.foreign.MemorySegment;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /** A GPU, open: its context, kernels, libraries and books. Thread-safe. */
 final class GpuDevice implements Device {
@@ -208,6 +210,13 @@ final class GpuDevice implements Device {
 
     Tuner tuner() {
         return libraries.tuner();
+    }
+
+    /** What does work when the device has nothing else to do; null where nothing does. */
+    @Nullable
+    IdleWork idleWork() {
+        Tuner tuner = libraries.tuner();
+        return tuner.isOn() ? work -> tuner.add(() -> work.accept(modules)) : null;
     }
 
     Blas blas() {

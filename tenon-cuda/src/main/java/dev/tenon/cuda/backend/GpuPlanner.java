@@ -33,6 +33,7 @@ import dev.tenon.cuda.lower.matmul.GpuMatMulLowering;
 import dev.tenon.cuda.lower.resident.ResidentLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.IdleWork;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.StepRival;
 import dev.tenon.cuda.lower.step.WeightOrder;
@@ -56,21 +57,6 @@ import org.jspecify.annotations.Nullable;
  * step reads them. Used for one plan.
  */
 final class GpuPlanner implements GpuLoweringContext {
-    /** A value's place; a constant's data is uploaded only if a step reads it. */
-    private static final class Place {
-        final Placement placement;
-        final @Nullable ConstantData data;
-        final @Nullable WeightOrder order;
-        boolean read;
-
-        Place(Placement placement, @Nullable ConstantData data, @Nullable WeightOrder order) {
-            this.placement = placement;
-            this.data = data;
-            this.order = order;
-            this.read = order != null;
-        }
-    }
-
     /** Smaller constants are often part of a step, which does not read them from memory. */
     private static final long LEAST_BYTES_AHEAD = 256;
 
@@ -334,6 +320,11 @@ final class GpuPlanner implements GpuLoweringContext {
     @Override
     public String compilerRefused() {
         return compilerRefused;
+    }
+
+    @Override
+    public @Nullable IdleWork idleWork() {
+        return device.idleWork();
     }
 
     @Override

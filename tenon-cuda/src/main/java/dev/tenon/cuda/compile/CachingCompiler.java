@@ -74,18 +74,26 @@ public final class CachingCompiler implements KernelCompiler {
         }
     }
 
+    @Override
+    public boolean holds(KernelSource source, Architecture architecture) {
+        return cached(key(source, architecture), source).isPresent();
+    }
+
+    private Optional<ModuleImage> cached(String key, KernelSource source) {
+        return cache.read(key, source.name()).or(() -> cache.read(ofPtx(key), source.name()));
+    }
+
+    private String ofPtx(String key) {
+        return new Hash().add(key).add(driverVersion.get()).hex();
+    }
+
     private ModuleImage cachedOrCompiled(String key, KernelSource source, Architecture architecture) {
-        Optional<ModuleImage> machineCode = cache.read(key, source.name());
-        if (machineCode.isPresent()) {
-            return machineCode.get();
-        }
-        String ptxKey = new Hash().add(key).add(driverVersion.get()).hex();
-        Optional<ModuleImage> ptx = cache.read(ptxKey, source.name());
-        if (ptx.isPresent()) {
-            return ptx.get();
+        Optional<ModuleImage> cached = cached(key, source);
+        if (cached.isPresent()) {
+            return cached.get();
         }
         ModuleImage image = StartUp.compiling(() -> compiler.compile(source, architecture));
-        return cache.write(image.format() == ModuleImage.Format.PTX ? ptxKey : key, image);
+        return cache.write(image.format() == ModuleImage.Format.PTX ? ofPtx(key) : key, image);
     }
 
     /** All that decides about the image. */

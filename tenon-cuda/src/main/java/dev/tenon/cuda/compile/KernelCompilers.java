@@ -88,6 +88,22 @@ public record KernelCompilers(List<KernelCompiler> compilers) implements KernelC
     }
 
     @Override
+    public boolean holds(KernelSource source, Architecture architecture) {
+        for (KernelCompiler compiler : compilers) {
+            if (!compiler.unavailable().isEmpty()) {
+                continue;
+            }
+            if (compiler.holds(source, architecture)) {
+                return true;
+            }
+            if (!(compiler instanceof Prebuilt)) {
+                return false; // it would compile
+            }
+        }
+        return false;
+    }
+
+    @Override
     public ModuleImage compile(KernelSource source, Architecture architecture) {
         requireSome();
         List<String> reasons = new ArrayList<>();

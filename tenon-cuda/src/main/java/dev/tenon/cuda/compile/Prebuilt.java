@@ -122,10 +122,13 @@ public final class Prebuilt implements KernelCompiler {
     }
 
     @Override
-    public ModuleImage compile(KernelSource source, Architecture architecture) {
-        String key = key(source);
-        List<Architecture> built = index.getOrDefault(key, List.of());
-        Architecture best = built.stream()
+    public boolean holds(KernelSource source, Architecture architecture) {
+        return best(index.getOrDefault(key(source), List.of()), architecture).isPresent();
+    }
+
+    /** The one whose code runs best on a device. */
+    private Optional<Architecture> best(List<Architecture> built, Architecture architecture) {
+        return built.stream()
                 // code of a capability alone runs on no other, and holds kernels of all kinds
                 .filter(one -> one.specific()
                         ? one.number() == architecture.number()
@@ -133,7 +136,14 @@ public final class Prebuilt implements KernelCompiler {
                 // machine code runs on later capabilities of its major number alone
                 .filter(one -> format == ModuleImage.Format.PTX || one.major() == architecture.major())
                 .filter(one -> !architecture.specific() || one.specific())
-                .max(Architecture::compareTo)
+                .max(Architecture::compareTo);
+    }
+
+    @Override
+    public ModuleImage compile(KernelSource source, Architecture architecture) {
+        String key = key(source);
+        List<Architecture> built = index.getOrDefault(key, List.of());
+        Architecture best = best(built, architecture)
                 .orElseThrow(() -> new UnsupportedException(what + ": " + source.name()
                         + (built.isEmpty()
                                 ? " is not in it, or has changed since it was built"

@@ -25,6 +25,9 @@ final class Ahead<Q, A> implements AutoCloseable {
     private final Consumer<A> unwanted;
     private final Consumer<Thread> starting;
     private final ArrayDeque<Task<Q, A>> queue = new ArrayDeque<>();
+    /** Done while no question waits. */
+    private final ArrayDeque<Runnable> chores = new ArrayDeque<>();
+
     private final List<Thread> threads = new ArrayList<>();
     /** Threads that wait for a question. */
     private int idle;
@@ -109,6 +112,18 @@ final class Ahead<Q, A> implements AutoCloseable {
         return true;
     }
 
+    /** Lets a thread do something behind all questions, if one can be had. */
+    synchronized void later(Runnable chore) {
+        if (ended) {
+            return;
+        }
+        chores.add(chore);
+        if (chores.size() > idle && threads.size() < most) {
+            startOne();
+        }
+        notify();
+    }
+
     /** Where no thread can start, the asking thread works it out. */
     private void startOne() {
         Thread fresh = Thread.ofPlatform()
@@ -124,22 +139,31 @@ final class Ahead<Q, A> implements AutoCloseable {
     }
 
     private void run() {
-        for (Task<Q, A> task = next(); task != null; task = next()) {
-            if (task.claim()) {
-                A answer = null;
-                try {
-                    answer = work.apply(task.question);
-                } catch (RuntimeException | OutOfMemoryError e) {
-                    // the asking thread meets the same failure and reports it
-                } finally {
-                    task.answer.complete(answer);
-                }
+        for (Runnable work = next(); work != null; work = next()) {
+            try {
+                work.run();
+            } catch (RuntimeException | OutOfMemoryError e) {
+                // of a chore, which nobody waits for
             }
         }
     }
 
-    private synchronized @Nullable Task<Q, A> next() {
-        while (queue.isEmpty() && !ended) {
+    private void answer(Task<Q, A> task) {
+        if (task.claim()) {
+            A answer = null;
+            try {
+                answer = work.apply(task.question);
+            } catch (RuntimeException | OutOfMemoryError e) {
+                // the asking thread meets the same failure and reports it
+            } finally {
+                task.answer.complete(answer);
+            }
+        }
+    }
+
+    /** A question, else a chore; null at the end. */
+    private synchronized @Nullable Runnable next() {
+        while (queue.isEmpty() && chores.isEmpty() && !ended) {
             idle++;
             try {
                 wait();
@@ -149,7 +173,11 @@ final class Ahead<Q, A> implements AutoCloseable {
                 idle--;
             }
         }
-        return ended ? null : queue.remove();
+        if (ended) {
+            return null;
+        }
+        Task<Q, A> task = queue.poll();
+        return task == null ? chores.remove() : () -> answer(task);
     }
 
     /** Ends the threads, after what they are at. Idempotent. */
@@ -159,6 +187,7 @@ final class Ahead<Q, A> implements AutoCloseable {
         synchronized (this) {
             ended = true;
             queue.clear();
+            chores.clear();
             notifyAll();
             last = List.copyOf(threads);
         }

@@ -195,14 +195,24 @@ public final class Dnn implements AutoCloseable {
             if (answer instanceof DnnPlan plan) {
                 users.put(plan, 1);
                 TuningRecords found = making.found();
-                if (found != null && problem instanceof DnnProblem && ((DnnMaker.Plan) made).mayBeTimed()) {
+                if (found != null && problem instanceof DnnProblem convolution && ((DnnMaker.Plan) made).mayBeTimed()) {
                     tuner.add(plan, found);
+                    Ahead<DnnAsked, Made> threads = this.ahead;
+                    if (rival != null && threads != null) {
+                        making.rehearse(convolution, rival, threads::later);
+                    }
                 }
             }
             return answer;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** How many kinds of convolutions run by a kernel of ours where their size is new. */
+    public int rehearsed() {
+        DnnMakers making = makers;
+        return making == null ? 0 : making.rehearsed();
     }
 
     /** What is known already, with one more user; null for nothing. */

@@ -11,6 +11,7 @@ import dev.tenon.cuda.tuning.TuningRecords;
 import dev.tenon.nativelib.cudnn.Cudnn;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,9 +21,14 @@ import org.jspecify.annotations.Nullable;
  * @param mostWorkspaceBytes what one operation may work in
  * @param found the fastest engines of classes of problems; null where nothing is timed
  * @param siblings engines of other sizes
+ * @param rehearsed kinds for which a kernel of ours is loaded
  */
 record DnnMaker(
-        long handle, long mostWorkspaceBytes, @Nullable TuningRecords found, Siblings<DnnProblem> siblings) {
+        long handle,
+        long mostWorkspaceBytes,
+        @Nullable TuningRecords found,
+        Siblings<DnnProblem> siblings,
+        Set<DnnProblem> rehearsed) {
     /**
      * A question to the library's heuristics.
      *
@@ -37,14 +43,19 @@ record DnnMaker(
     /**
      * A plan, destroyed by the code that takes it.
      *
-     * @param plan its descriptor
+     * @param plan its descriptor; 0 for one that is made once the fastest engine is known
      * @param timed of how many it was the fastest
      * @param mayBeTimed whether nothing was timed for its class yet
      */
     record Plan(long plan, long workspaceBytes, int timed, boolean mayBeTimed) implements Made {
+        /** Of a problem whose engines are timed before any runs. */
+        static final Plan LATER = new Plan(0, 0, 1, true);
+
         /** For a plan that nothing runs by. */
         void destroy() {
-            Cudnn.cudnnBackendDestroyDescriptor(plan);
+            if (plan != 0) {
+                Cudnn.cudnnBackendDestroyDescriptor(plan);
+            }
         }
     }
 
@@ -59,8 +70,9 @@ record DnnMaker(
     private static final int MOST_TRIALS = 16;
 
     /**
-     * A plan by the engine that was fastest for problems like it, or the one of a size near it, which is known to be
-     * exact and has its kernel loaded, or the one that the library's heuristics rank first among those that are exact
+     * A plan by the engine that was fastest for problems like it. Else, where a plan was made for another size: a later
+     * one if a kernel of ours may run until then, which spares loading the engine's, or the engine of a size near it,
+     * which is known to be exact. Else the one that the library's heuristics rank first among those that are exact
      * enough and fit into the workspace. Where nothing is timed, no plan depends on those before it.
      */
     Made ask(DnnAsked asked) {
@@ -69,7 +81,12 @@ record DnnMaker(
         }
         Made known = known(problem, asked.rivalled(), found);
         if (known == null) {
-            known = by(problem, siblings.near(problem.kind(), problem.positions()), 1, true);
+            DnnProblem kind = problem.kind();
+            boolean later = asked.rivalled() && rehearsed.contains(kind);
+            if (later && siblings.isLater(kind, problem.positions())) {
+                return Plan.LATER;
+            }
+            known = by(problem, siblings.near(kind, problem.positions()), 1, true);
         }
         return known == null ? favourite(problem) : known;
     }

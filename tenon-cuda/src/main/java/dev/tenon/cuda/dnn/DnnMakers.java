@@ -3,6 +3,7 @@ package dev.tenon.cuda.dnn;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.lazy.Uninterrupted;
 import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.tuning.Rival;
 import dev.tenon.cuda.tuning.Siblings;
 import dev.tenon.cuda.tuning.Tuner;
 import dev.tenon.cuda.tuning.TuningRecords;
@@ -14,8 +15,11 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +33,10 @@ final class DnnMakers implements AutoCloseable {
     private final long mostWorkspaceBytes;
     private final @Nullable TuningRecords found;
     private final Siblings<DnnProblem> siblings = new Siblings<>();
+    /** Kinds that a kernel of ours has been or is being loaded for, and those for which it is. */
+    private final Set<DnnProblem> rehearsing = ConcurrentHashMap.newKeySet();
+
+    private final Set<DnnProblem> rehearsed = ConcurrentHashMap.newKeySet();
     private final Deque<DnnMaker> spare = new ArrayDeque<>();
     private int all;
 
@@ -45,6 +53,26 @@ final class DnnMakers implements AutoCloseable {
     @Nullable
     TuningRecords found() {
         return found;
+    }
+
+    /**
+     * Lets a kernel of ours be made ready, so that later sizes of a problem run by it first; once for a kind.
+     *
+     * @param later does something at another time
+     */
+    void rehearse(DnnProblem problem, Rival rival, Consumer<Runnable> later) {
+        DnnProblem kind = problem.kind();
+        if (rehearsing.add(kind)) {
+            later.accept(() -> {
+                if (rival.rehearse()) {
+                    rehearsed.add(kind);
+                }
+            });
+        }
+    }
+
+    int rehearsed() {
+        return rehearsed.size();
     }
 
     /** Works with a maker that no other thread has meanwhile. */
@@ -75,7 +103,8 @@ final class DnnMakers implements AutoCloseable {
     }
 
     private DnnMaker made() {
-        DnnMaker made = new DnnMaker(newHandle(device, withoutRecording), mostWorkspaceBytes, found, siblings);
+        DnnMaker made =
+                new DnnMaker(newHandle(device, withoutRecording), mostWorkspaceBytes, found, siblings, rehearsed);
         synchronized (this) {
             all++;
         }

@@ -22,8 +22,8 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation that cuDNN has a plan for. Made once for a problem and a device, and used by all sessions; lives as
- * long as its {@link Dnn}. Thread-safe.
+ * An operation that cuDNN has a plan for, or will have once its engines are timed. Made once for a problem and a
+ * device, and used by all sessions; lives as long as its {@link Dnn}. Thread-safe.
  */
 public final class DnnPlan implements DnnAnswer, Tunable {
     private static final int MOST_OPERANDS = 6;
@@ -41,6 +41,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
     private final MemorySegment workspace = arena.allocate(ValueLayout.JAVA_LONG);
     private final Runnable execute = this::execute;
     private final int operands;
+    /** 0 until the fastest engine is known, where a kernel of ours runs until then. */
     private volatile long plan;
     /** Those before it, which recordings may still run by. Touched while engines are timed, then by the end. */
     private final List<Long> former = new ArrayList<>();
@@ -101,6 +102,22 @@ public final class DnnPlan implements DnnAnswer, Tunable {
     }
 
     @Override
+    public @Nullable Trial trial(Choice choice) {
+        DnnEngine engine = DnnEngine.parse(choice.algorithm());
+        return engine == null ? null : new DnnTrial(dnn, this, convolution(), engine);
+    }
+
+    /** Whether calls may be enqueued. Stays so; until then the asker's rival runs. */
+    public boolean isReady() {
+        return plan != 0;
+    }
+
+    @Override
+    public boolean serves(boolean rivalled) {
+        return rivalled || isReady();
+    }
+
+    @Override
     public long trialBytes() {
         long bytes = DnnTrial.bytes(convolution(), dnn.mostWorkspaceBytes());
         return rival == null ? bytes : Math.max(bytes, rival.trialBytes());
@@ -120,7 +137,9 @@ public final class DnnPlan implements DnnAnswer, Tunable {
             Cudnn.cudnnBackendDestroyDescriptor(taken);
             return true;
         }
-        former.add(plan);
+        if (plan != 0) {
+            former.add(plan);
+        }
         plan = taken;
         timed = choice.timed();
         return true;
@@ -229,7 +248,9 @@ public final class DnnPlan implements DnnAnswer, Tunable {
     void destroy() {
         if (!destroyed) {
             destroyed = true;
-            Cudnn.cudnnBackendDestroyDescriptor(plan);
+            if (plan != 0) {
+                Cudnn.cudnnBackendDestroyDescriptor(plan);
+            }
             former.forEach(Cudnn::cudnnBackendDestroyDescriptor);
             arena.close();
         }

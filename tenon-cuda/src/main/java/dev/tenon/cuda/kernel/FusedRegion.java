@@ -126,6 +126,11 @@ public final class FusedRegion {
         return operands.layout();
     }
 
+    /** Whether its code is loaded, or can be without a compiler. */
+    public boolean isHeld(Kernels kernels) {
+        return kernels.holds(KernelCatalog.FUSED, code.variant);
+    }
+
     /** Prepares the launch. */
     Launch launch(Kernels kernels) {
         Kernel kernel = kernels.kernel(KernelCatalog.FUSED, "elementwise_fused", code.variant);

@@ -33,6 +33,9 @@ public final class KernelModules implements Kernels, AutoCloseable {
     private final KernelCompiler compiler;
     private final Architecture architecture;
     private final LazyMap<String, GpuModule> modules = new LazyMap<>();
+    /** Of variants that were asked for: whether they can be loaded without a compiler. */
+    private final LazyMap<String, Boolean> held = new LazyMap<>();
+
     /** What did not unload when it was to. */
     private final List<GpuModule> unclosed = new ArrayList<>();
 
@@ -50,6 +53,13 @@ public final class KernelModules implements Kernels, AutoCloseable {
     @Override
     public boolean compilesSpecific() {
         return compiler.makesSpecific(architecture);
+    }
+
+    /** Compilers are asked once: what other processes compile later is not looked for. */
+    @Override
+    public boolean holds(KernelFile file, KernelVariant variant) {
+        String key = key(file, variant);
+        return modules.has(key) || held.get(key, () -> compiler.holds(file.source(variant), target(variant)));
     }
 
     /** Compiled and loaded when this returns. */

@@ -12,6 +12,11 @@ public interface Kernels {
     /** Whether variants can be compiled for the device's own form: {@link KernelVariant#isSpecific}. */
     boolean compilesSpecific();
 
+    /** Whether a variant is loaded, or can be without a compiler. */
+    default boolean holds(KernelFile file, KernelVariant variant) {
+        return false;
+    }
+
     /**
      * An entry of a file's variant, which may be compiled later, but before it is launched.
      *

@@ -32,6 +32,11 @@ public final class StepKernels implements Kernels {
         return modules.compilesSpecific();
     }
 
+    @Override
+    public boolean holds(KernelFile file, KernelVariant variant) {
+        return modules.holds(file, variant);
+    }
+
     /** Without code until {@link Loaded#bind}. */
     @Override
     public Kernel kernel(KernelFile file, String entry, KernelVariant variant, int sharedBytes) {

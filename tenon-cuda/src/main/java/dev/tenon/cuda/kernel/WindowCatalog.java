@@ -223,7 +223,7 @@ public final class WindowCatalog {
     /** What brings channels side by side. */
     public static final KernelFile CONV_PACK = file(
             "convolution/conv_pack.cu",
-            List.of("conv_pack", "conv_pack_chunk"),
+            List.of("conv_pack", "conv_pack_wide", "conv_pack_few", "conv_pack_chunk"),
             Stream.of(2, 4).map(WindowCatalog::packed).toList(),
             together(List.of(POINTER, POINTER), Collections.nCopies(5, I64)));
 

@@ -30,6 +30,11 @@ public interface KernelCompiler {
         return unavailable().isEmpty();
     }
 
+    /** Whether an image is at hand, so that nothing would have to be compiled. */
+    default boolean holds(KernelSource source, Architecture architecture) {
+        return false;
+    }
+
     /**
      * Compiles.
      *

@@ -19,6 +19,13 @@ public interface Rival {
     /** Bytes of device memory that its trial takes at most. */
     long trialBytes();
 
+    /**
+     * Loads the kernels of such an operation and makes it once, so that the next is made sooner; compiles nothing.
+     *
+     * @return whether all its kernels were at hand
+     */
+    boolean rehearse();
+
     /** A trial of it, whose algorithm is {@link #ALGORITHM}. */
     Tunable.Trial trial();
 }

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 public final class Siblings<K> {
     /** Sizes that far apart, at most, share an algorithm until the fastest is known. */
     private static final long FACTOR = 4;
+    /** Sizes that far apart, at most, are of one stream. */
+    private static final long STREAM = 16;
 
     private final Map<K, NavigableMap<Long, String>> algorithms = new HashMap<>();
 
@@ -27,7 +29,16 @@ public final class Siblings<K> {
     }
 
     /** The algorithm of the size that is nearest by its ratio; null where none is near. */
-    public synchronized @Nullable String near(K kind, long size) {
+    public @Nullable String near(K kind, long size) {
+        return nearest(kind, size, FACTOR);
+    }
+
+    /** Whether an algorithm was chosen for a size that a stream of sizes may have had before. */
+    public boolean isLater(K kind, long size) {
+        return nearest(kind, size, STREAM) != null;
+    }
+
+    private synchronized @Nullable String nearest(K kind, long size, long factor) {
         NavigableMap<Long, String> known = algorithms.get(kind);
         if (known == null) {
             return null;
@@ -37,6 +48,6 @@ public final class Siblings<K> {
         double down = below == null ? Double.POSITIVE_INFINITY : (double) size / Math.max(1, below.getKey());
         double up = above == null ? Double.POSITIVE_INFINITY : (double) above.getKey() / Math.max(1, size);
         Map.Entry<Long, String> nearest = down <= up ? below : above;
-        return nearest == null || Math.min(down, up) > FACTOR ? null : nearest.getValue();
+        return nearest == null || Math.min(down, up) > factor ? null : nearest.getValue();
     }
 }

@@ -4,6 +4,7 @@ import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuStream;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
 
 /** An operation of a library that several of its algorithms serve. Compared by identity. */
 public interface Tunable {
@@ -25,6 +26,11 @@ public interface Tunable {
 
     /** The algorithms that may serve, the library's favourite first; what fewer than two are is not timed. */
     List<? extends Trial> trials();
+
+    /** A trial of a choice, which loads its kernels; null where nothing need be loaded before it is taken. */
+    default @Nullable Trial trial(Choice choice) {
+        return null;
+    }
 
     /** Bytes of device memory for the operands, results and workspace of any of its trials. */
     long trialBytes();

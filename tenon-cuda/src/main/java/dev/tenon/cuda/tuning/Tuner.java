@@ -18,12 +18,14 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Times the algorithms that libraries offer for an operation of one open device, on numbers of no meaning, while the
- * device has nothing else to do, and lets the operation take the fastest. A thread of its own does it; it ends when
- * there is nothing left to time. Thread-safe. Close it before the libraries and the context.
+ * device has nothing else to do, and lets the operation take the fastest. Then, too, it compiles what no run was to
+ * wait for. A thread of its own does it; it ends when there is nothing left to do. Thread-safe. Close it before the
+ * libraries and the context.
  */
 public final class Tuner implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(Tuner.class.getName());
@@ -39,8 +41,13 @@ public final class Tuner implements AutoCloseable {
     /** Of operands: about 0.01 in f32 and bf16, 1 in f16, no NaN in any type. */
     private static final byte FILLING = 0x3c;
 
+    private sealed interface Waiting {}
+
     /** An operation, and where what is found for it is kept. */
-    private record Waiting(Tunable operation, TuningRecords records) {}
+    private record Timing(Tunable operation, TuningRecords records) implements Waiting {}
+
+    /** What makes something run better. */
+    private record Improvement(Runnable work) implements Waiting {}
 
     private final @Nullable GpuContext context;
     private final TrialMemory memory;
@@ -50,7 +57,7 @@ public final class Tuner implements AutoCloseable {
 
     private final AtomicInteger generation = new AtomicInteger();
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
-    private @Nullable Tunable current;
+    private @Nullable Waiting current;
     private @Nullable Thread thread;
     private boolean ended;
 
@@ -75,6 +82,11 @@ public final class Tuner implements AutoCloseable {
         return new Tuner(ON ? context : null, memory, idle);
     }
 
+    /** Whether anything is done while the device is idle. */
+    public boolean isOn() {
+        return context != null;
+    }
+
     /** What was found for a library's problems on this device; null where nothing is timed. */
     public @Nullable TuningRecords records(String library) {
         GpuContext device = context;
@@ -84,34 +96,43 @@ public final class Tuner implements AutoCloseable {
     }
 
     /** Puts an operation on the list of those to time. */
-    public synchronized void add(Tunable operation, TuningRecords records) {
+    public void add(Tunable operation, TuningRecords records) {
+        add(new Timing(operation, records));
+    }
+
+    /** Puts work on the list that makes something run better. What was recorded before is recorded anew after it. */
+    public void add(Runnable work) {
+        add(new Improvement(work));
+    }
+
+    private synchronized void add(Waiting added) {
         GpuContext device = context;
         if (ended || device == null) {
             return;
         }
-        waiting.add(new Waiting(operation, records));
+        waiting.add(added);
         if (thread == null) {
             Thread fresh = Thread.ofPlatform().daemon().name("tenon-tune").unstarted(() -> work(device));
             try {
                 device.start(fresh);
                 thread = fresh;
             } catch (OutOfMemoryError e) {
-                waiting.clear(); // no thread is to be had: the libraries' favourites serve
+                waiting.clear(); // no thread is to be had: what serves goes on
             }
         }
     }
 
-    /** Whether nothing waits. */
+    /** Whether nothing waits or is being worked on. */
     public boolean settled() {
         return left() == 0;
     }
 
-    /** How many operations wait or are being timed. */
+    /** How many wait, or are being worked on. */
     public synchronized int left() {
         return waiting.size() + (current == null ? 0 : 1);
     }
 
-    /** Changes whenever an operation takes another algorithm: what was recorded before runs by the old one. */
+    /** Changes whenever an operation runs in another way: what was recorded before runs in the old one. */
     public int generation() {
         return generation.get();
     }
@@ -125,7 +146,7 @@ public final class Tuner implements AutoCloseable {
     @SuppressWarnings("ReferenceEquality") // that very one
     public void remove(Tunable operation) {
         synchronized (this) {
-            waiting.removeIf(one -> one.operation == operation);
+            waiting.removeIf(one -> one instanceof Timing timing && timing.operation == operation);
         }
         while (isCurrent(operation)) {
             LockSupport.parkNanos(PAUSE_NANOS);
@@ -134,7 +155,7 @@ public final class Tuner implements AutoCloseable {
 
     @SuppressWarnings("ReferenceEquality") // that very one
     private synchronized boolean isCurrent(Tunable operation) {
-        return current == operation;
+        return current instanceof Timing timing && timing.operation == operation;
     }
 
     /** Times nothing any more; returns when nothing is timed. Idempotent. */
@@ -154,18 +175,26 @@ public final class Tuner implements AutoCloseable {
     private void work(GpuContext device) {
         TuningRecords unsaved = null;
         for (Waiting next = next(device); next != null; next = next(device)) {
-            if (unsaved != null && unsaved != next.records) {
-                unsaved.save();
-                unsaved = null;
-            }
             try {
-                unsaved = tune(device, next) ? next.records : unsaved;
+                switch (next) {
+                    case Improvement improvement -> {
+                        improvement.work.run();
+                        generation.incrementAndGet();
+                    }
+                    case Timing timing -> {
+                        if (unsaved != null && unsaved != timing.records) {
+                            unsaved.save();
+                            unsaved = null;
+                        }
+                        unsaved = tune(device, timing) ? timing.records : unsaved;
+                    }
+                }
                 if (unsaved != null && left() == 1) { // before it has settled: others may look then
                     unsaved.save();
                     unsaved = null;
                 }
             } catch (TenonException | OutOfMemoryError e) {
-                LOG.log(Level.DEBUG, "timing algorithms: " + e);
+                LOG.log(Level.DEBUG, "while the device is idle: " + e);
             } finally {
                 synchronized (this) {
                     current = null;
@@ -177,7 +206,7 @@ public final class Tuner implements AutoCloseable {
         }
     }
 
-    /** The next operation, once the device is idle; null where none is left, and then the thread ends. */
+    /** The next, once the device is idle; null where none is left, and then the thread ends. */
     private @Nullable Waiting next(GpuContext device) {
         while (true) {
             synchronized (this) {
@@ -188,7 +217,7 @@ public final class Tuner implements AutoCloseable {
                 }
                 if (idle.getAsBoolean()) {
                     Waiting next = waiting.remove();
-                    current = next.operation;
+                    current = next;
                     return next;
                 }
             }
@@ -197,12 +226,15 @@ public final class Tuner implements AutoCloseable {
     }
 
     /** @return whether an algorithm was found */
-    private boolean tune(GpuContext device, Waiting next) {
+    private boolean tune(GpuContext device, Timing next) {
         Tunable operation = next.operation;
         String problemClass = operation.problemClass();
         Choice known = next.records.get(problemClass); // of a sibling that was timed meanwhile
-        if (known != null && take(device, operation, known)) {
-            return false;
+        if (known != null) {
+            load(device, operation, known);
+            if (take(device, operation, known)) {
+                return false;
+            }
         }
         Choice choice = time(device, operation);
         if (choice == null) {
@@ -211,6 +243,33 @@ public final class Tuner implements AutoCloseable {
         next.records.put(problemClass, choice);
         take(device, operation, choice);
         return true;
+    }
+
+    /** Runs an algorithm once, so that no caller waits for its kernels. */
+    private void load(GpuContext device, Tunable operation, Choice known) {
+        Tunable.Trial trial = operation.trial(known);
+        if (trial == null) {
+            return;
+        }
+        try (TrialMemory.Loan loan = memory.borrow(operation.trialBytes())) {
+            if (loan != null) {
+                awaitIdle();
+                tried(device, operation, trial, stream -> once(device, stream, trial, loan));
+            }
+        }
+    }
+
+    private static double once(GpuContext device, GpuStream stream, Tunable.Trial trial, TrialMemory.Loan loan) {
+        try {
+            trial.enqueue(stream, loan.buffer());
+            stream.synchronize();
+            return 0;
+        } catch (NativeException e) {
+            if (!device.healthy()) {
+                throw e;
+            }
+            return Double.POSITIVE_INFINITY;
+        }
     }
 
     private boolean take(GpuContext device, Tunable operation, Choice choice) {
@@ -265,17 +324,24 @@ public final class Tuner implements AutoCloseable {
     /** Of one trial, infinite where it does not run; with the lock held for one and not for all. */
     private double micros(
             GpuContext device, Tunable operation, Tunable.Trial trial, TrialMemory.Loan loan, boolean first) {
+        return tried(device, operation, trial, stream -> {
+            if (first) {
+                stream.fill(loan.buffer(), 0, loan.buffer().bytes(), FILLING);
+                stream.synchronize();
+            }
+            return micros(device, stream, () -> trial.enqueue(stream, loan.buffer()));
+        });
+    }
+
+    /** What work with a prepared trial gives, on a stream of its own; infinite where it cannot be prepared. */
+    private double tried(GpuContext device, Tunable operation, Tunable.Trial trial, ToDoubleFunction<GpuStream> work) {
         try {
             if (!ask(device, operation, trial::prepare)) {
                 return Double.POSITIVE_INFINITY;
             }
             recording.readLock().lock();
             try (GpuStream stream = device.newStream()) {
-                if (first) {
-                    stream.fill(loan.buffer(), 0, loan.buffer().bytes(), FILLING);
-                    stream.synchronize();
-                }
-                return micros(device, stream, () -> trial.enqueue(stream, loan.buffer()));
+                return work.applyAsDouble(stream);
             } finally {
                 recording.readLock().unlock();
             }

@@ -60,6 +60,23 @@ class KernelCacheTest {
     }
 
     @Test
+    void imagesAtHandAreToldWithoutCompiling() {
+        KernelSource source = CountingCompiler.source("a.cu");
+        KernelCompiler none = new FailingCompiler("does not compile");
+        KernelCompilers all = new KernelCompilers(List.of(fresh(), none));
+        assertThat(fresh().holds(source, SM_80)).isFalse();
+        assertThat(all.holds(source, SM_80)).isFalse();
+        fresh().compile(source, SM_80);
+        assertThat(fresh().holds(source, SM_80)).isTrue();
+        assertThat(fresh().holds(source, new Architecture(9, 0))).isFalse();
+        assertThat(all.holds(source, SM_80)).isTrue();
+        // the first of them would compile, whatever stands behind it
+        assertThat(new KernelCompilers(List.of(none, fresh())).holds(source, SM_80))
+                .isFalse();
+        assertThat(compiler.compilations).hasValue(1);
+    }
+
+    @Test
     void anEntryUnderAnotherNameIsNone() throws IOException {
         KernelSource a = CountingCompiler.source("a.cu");
         KernelSource b = CountingCompiler.source("b.cu");

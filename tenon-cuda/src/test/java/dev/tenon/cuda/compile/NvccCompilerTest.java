@@ -119,10 +119,12 @@ class NvccCompilerTest {
         assertThat(prebuilt.architectures()).containsExactlyElementsOf(architectures);
         for (String[] want :
                 new String[][] {{"sm_75", "sm_75"}, {"sm_89", "sm_80"}, {"sm_90", "sm_90"}, {"sm_120", "sm_90"}}) {
+            assertThat(prebuilt.holds(SOURCE, Architecture.parse(want[0]))).isTrue();
             ModuleImage image = prebuilt.compile(SOURCE, Architecture.parse(want[0]));
             assertThat(image.format()).isEqualTo(ModuleImage.Format.PTX);
             assertThat(image.bytes().getString(0)).contains(".target " + want[1]);
         }
+        assertThat(prebuilt.holds(SOURCE, Architecture.parse("sm_70"))).isFalse();
         assertThatThrownBy(() -> prebuilt.compile(SOURCE, Architecture.parse("sm_70")))
                 .isInstanceOf(UnsupportedException.class)
                 .hasMessageContaining("is there for [sm_75, sm_80, sm_90], which is no code for sm_70");

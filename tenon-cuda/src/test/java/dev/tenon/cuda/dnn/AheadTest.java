@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.testkit.Await;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -67,6 +68,28 @@ class AheadTest {
                 answers.add(answer == null ? "not begun" : answer);
             }
             assertThat(answers).isSubsetOf("a!", "b!", "c!", "not begun");
+        }
+    }
+
+    @Test
+    void choresWaitForQuestionsAndMayFail() {
+        CountDownLatch go = new CountDownLatch(1);
+        List<String> done = Collections.synchronizedList(new ArrayList<>());
+        try (Ahead<String, String> ahead = ahead(1, question -> {
+                    await(go);
+                    done.add(question);
+                    return question;
+                });
+                Ahead<String, String>.Batch batch = begin(ahead, "a")) {
+            ahead.later(() -> {
+                throw new IllegalStateException("a chore that fails");
+            });
+            ahead.later(() -> done.add("chore"));
+            batch.add("b");
+            go.countDown();
+            Await.until("all is done", () -> done.size() == 3);
+            assertThat(done).containsExactly("a", "b", "chore");
+            assertThat(started).hasSize(1);
         }
     }
 

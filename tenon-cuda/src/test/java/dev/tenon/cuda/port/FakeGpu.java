@@ -38,6 +38,7 @@ public final class FakeGpu {
     public static GpuContext context(AtomicInteger unloaded) {
         return proxy(GpuContext.class, (method, arguments) -> switch (method) {
             case "device" -> DEVICE;
+            case "healthy" -> true;
             case "load" -> module(unloaded);
             case "start" -> {
                 ((Thread) arguments[0]).start();

@@ -6,6 +6,11 @@ import dev.tenon.cuda.tuning.Tunable;
 /** A rival in tests where nothing may be timed. */
 public final class UntimedRival implements Rival {
     @Override
+    public boolean rehearse() {
+        return false;
+    }
+
+    @Override
     public long trialBytes() {
         return 0;
     }

@@ -18,6 +18,17 @@ class SiblingsTest {
     }
 
     @Test
+    void sizesWithinAFactorOfSixteenAreOfOneStream() {
+        assertThat(siblings.isLater("conv", 1000)).isFalse();
+        siblings.put("conv", 1000, "a");
+        assertThat(siblings.isLater("conv", 16_000)).isTrue();
+        assertThat(siblings.isLater("conv", 63)).isTrue();
+        assertThat(siblings.isLater("conv", 62)).isFalse();
+        assertThat(siblings.isLater("conv", 16_001)).isFalse();
+        assertThat(siblings.isLater("other", 1000)).isFalse();
+    }
+
+    @Test
     void nearestIsTheOneOfTheSmallestRatio() {
         siblings.put("conv", 100, "below");
         siblings.put("conv", 190, "above");

@@ -1,9 +1,7 @@
 package dev.tenon.cuda.lower.convolution;
 
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Objects;
 
 /**
  * How a convolution on tensor cores is cut: the tile of results per block, and the parts of k whose sums the last
@@ -72,17 +70,22 @@ record ConvTiles(Form form, long splits, long steps) {
      */
     static ConvTiles of(Problem problem, int multiprocessors, int sharedBytes) {
         long steps = Math.ceilDiv(problem.cells * problem.chunks, ROW_BYTES / 16);
-        return FORMS.stream()
-                .filter(form -> form.sharedBytes(problem.cells) <= sharedBytes)
-                .flatMap(form -> cuts(form, steps))
-                .min(Comparator.comparingDouble(cut -> cut.microseconds(problem, multiprocessors)))
-                .orElseThrow();
-    }
-
-    private static Stream<ConvTiles> cuts(Form form, long steps) {
-        return Arrays.stream(SPLITS)
-                .filter(splits -> splits <= steps)
-                .mapToObj(splits -> new ConvTiles(form, splits, Math.ceilDiv(steps, splits)));
+        ConvTiles best = null;
+        double shortest = Double.POSITIVE_INFINITY;
+        for (Form form : FORMS) { // in loops rather than streams, which a young JVM runs slowly
+            if (form.sharedBytes(problem.cells) > sharedBytes) {
+                continue;
+            }
+            for (long splits : SPLITS) {
+                ConvTiles cut = new ConvTiles(form, splits, Math.ceilDiv(steps, splits));
+                double micros = splits > steps ? Double.POSITIVE_INFINITY : cut.microseconds(problem, multiprocessors);
+                if (micros < shortest) {
+                    best = cut;
+                    shortest = micros;
+                }
+            }
+        }
+        return Objects.requireNonNull(best, "a tile fits into every device's shared memory");
     }
 
     /** By the model. */

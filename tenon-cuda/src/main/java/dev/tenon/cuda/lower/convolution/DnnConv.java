@@ -52,6 +52,7 @@ record DnnConv(
      * The step.
      *
      * @param rivals makes what is timed beside the library where that makes the whole convolution; null for none
+     * @param ours makes the step that is such a rival
      * @param passed takes the reasons why cuDNN does not run it
      * @return null where cuDNN does not take the convolution
      */
@@ -61,6 +62,7 @@ record DnnConv(
             Node node,
             GpuLoweringContext context,
             Supplier<@Nullable Rival> rivals,
+            Supplier<@Nullable GpuStep> ours,
             List<String> passed) {
         String refusal = refusal(geometry, operands, context);
         if (!refusal.isEmpty()) {
@@ -80,7 +82,7 @@ record DnnConv(
                     PreparedLaunch mend = mends ? ConvMend.of(geometry, operands, operands.epilogue(), context) : null;
                     String tier = FUSED + "cuDNN, " + type + operands.words() + (mends ? THEN_MEND : "")
                             + workspace(plan, context);
-                    return new DnnConv(tier, passed, plan, mend, null, operands);
+                    return LaterConv.until(new DnnConv(tier, passed, plan, mend, null, operands), ours);
                 }
                 case DnnAnswer.Refusal none -> fusing = none.reason();
                 case DnnAnswer.Slower slower -> {
@@ -99,7 +101,7 @@ record DnnConv(
                         : ", then conv_finish" + operands.words().replaceFirst(",", ":");
                 PreparedLaunch mend = mends ? ConvMend.of(geometry, operands, Epilogue.NONE, context) : null;
                 String tier = PLAIN + "cuDNN, " + type + (mends ? THEN_MEND : "") + then + workspace(plan, context);
-                return new DnnConv(tier, passed, plan, mend, finish, operands);
+                return LaterConv.until(new DnnConv(tier, passed, plan, mend, finish, operands), ours);
             }
             case DnnAnswer.Refusal none -> passed.add(PLAIN + none.reason());
             case DnnAnswer.Slower slower -> passed.add(PLAIN + slower.reason());

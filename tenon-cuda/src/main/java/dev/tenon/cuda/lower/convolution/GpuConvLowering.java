@@ -88,16 +88,23 @@ public final class GpuConvLowering {
         List<String> passed = new ArrayList<>();
         boolean depthwise = isDepthwise(geometry, operands.dtype());
         String unasked = unasked(depthwise, context);
+        boolean mends = ConvMend.needed(geometry, node.input(1));
         if (!unasked.isEmpty()) {
             passed.add("1 fused, 2 cudnn: " + unasked);
         } else {
-            GpuStep library =
-                    DnnConv.step(geometry, operands, node, context, () -> rival(geometry, operands, context), passed);
+            GpuStep library = DnnConv.step(
+                    geometry,
+                    operands,
+                    node,
+                    context,
+                    () -> rival(geometry, operands, context),
+                    () -> tiled(geometry, operands, mends, context, new ArrayList<>()),
+                    passed);
             if (library != null) {
                 return library;
             }
         }
-        GpuStep tiled = tiled(geometry, operands, ConvMend.needed(geometry, node.input(1)), context, passed);
+        GpuStep tiled = tiled(geometry, operands, mends, context, passed);
         if (tiled != null) {
             return tiled;
         }

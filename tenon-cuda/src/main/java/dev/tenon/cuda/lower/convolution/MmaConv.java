@@ -3,7 +3,6 @@ package dev.tenon.cuda.lower.convolution;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.options.Precision;
-import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.WindowCatalog;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -24,7 +23,6 @@ import java.util.stream.LongStream;
  */
 final class MmaConv {
     private static final int CHUNK_BYTES = 16;
-    private static final int PACK_TILE = 32;
     private static final int MOST_BITS = 63;
     private static final long MOST_PHASES = 64;
     private static final long LARGE = 1L << 31;
@@ -32,10 +30,6 @@ final class MmaConv {
     private static final long LEAST_DEPTH = 16;
 
     private static final long LEAST_OUTPUTS = 8;
-    /** Microseconds of a launch that packs channels, and bytes that it writes in one more. */
-    private static final double PACK = 2.2;
-
-    private static final double PACKED = 1.5e6;
     private static final int STATIC_SHARED = 4 << 10; // at least what the kernels declare
 
     private final ConvGeometry geometry;
@@ -131,8 +125,8 @@ final class MmaConv {
                                 context.kernels().context().device().multiprocessors()))
                 .sum();
         return products
-                + (conv.packsImages() ? PACK + conv.imageBytes() / PACKED : 0)
-                + (conv.packsWeights() ? PACK + conv.weightBytes() / PACKED : 0);
+                + (conv.packsImages() ? ConvPack.microseconds(conv.imageBytes()) : 0)
+                + (conv.packsWeights() ? ConvPack.microseconds(conv.weightBytes()) : 0);
     }
 
     /** Whether x or the weights lie as products read them. */
@@ -166,7 +160,9 @@ final class MmaConv {
         if (packsImages()) {
             x = workspace.take(imageBytes());
             long images = last ? SizeMath.product("conv", geometry.batch(), area) : geometry.batch();
-            pack(operands.x(), x, new long[] {images, geometry.groups(), geometry.channels(), last ? 1 : area});
+            works.add(ConvPack.launch(operands.x(), x, operands.dtype(), context, new long[] {
+                images, geometry.groups(), geometry.channels(), last ? 1 : area
+            }));
         }
         long w = -1;
         if (packsWeights()) {
@@ -177,7 +173,7 @@ final class MmaConv {
                     : last
                             ? new long[] {SizeMath.product("conv", outputs, cells), 1, geometry.channels(), 1}
                             : new long[] {outputs, 1, geometry.channels(), cells};
-            pack(operands.w(), w, sizes);
+            works.add(ConvPack.launch(operands.w(), w, operands.dtype(), context, sizes));
         }
         long counters = 0;
         String entry = "";
@@ -203,34 +199,12 @@ final class MmaConv {
 
     private ConvTiles tiles(ConvPhase phase) {
         DeviceProperties device = context.kernels().context().device();
-        return ConvTiles.of(
-                problem(phase), device.multiprocessors(), device.sharedBytesPerBlockOptIn() - STATIC_SHARED);
-    }
-
-    /** @param sizes outer, groups, channels, inner */
-    private void pack(int slot, long to, long[] sizes) {
-        int bytes = operands.dtype().bytes();
-        long packed = chunks * CHUNK_BYTES / bytes;
-        boolean single = chunks == 1 && sizes[1] == 1;
-        LaunchShape shape = single
-                ? Grids.of(SizeMath.product("conv", sizes[0], sizes[3]))
-                : LaunchShape.of(
-                        SizeMath.toInt("conv", Math.ceilDiv(sizes[3], (long) PACK_TILE), Math.ceilDiv(packed, (long)
-                                PACK_TILE)),
-                        (int) Math.min(SizeMath.product("conv", sizes[0], sizes[1]), GridLimits.YZ),
-                        1,
-                        Grids.THREADS);
-        works.add(PreparedLaunch.of(
-                        context.kernels()
-                                .kernel(
-                                        WindowCatalog.CONV_PACK,
-                                        single ? "conv_pack_chunk" : "conv_pack",
-                                        WindowCatalog.packed(bytes)),
-                        shape)
-                .value(slot)
-                .workspace(to)
-                .addAll(sizes[0], sizes[1], sizes[2], packed, sizes[3])
-                .build());
+        ConvTiles.Problem problem = problem(phase);
+        return context.shared(
+                problem,
+                ConvTiles.class,
+                () -> ConvTiles.of(
+                        problem, device.multiprocessors(), device.sharedBytesPerBlockOptIn() - STATIC_SHARED));
     }
 
     private PreparedLaunch product(ConvPhase phase, ConvTiles tiles, long x, long w) {

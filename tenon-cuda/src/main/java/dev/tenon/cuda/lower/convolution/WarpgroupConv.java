@@ -22,7 +22,11 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A convolution with channels innermost by {@code conv_wgmma}, its epilogue included. Thread-safe. */
+/**
+ * A convolution by {@code conv_wgmma}, its epilogue included. Where channels do not lie innermost, which it takes of
+ * floats, x and the weights are brought into that order before, and the kernel writes results as they shall lie.
+ * Thread-safe.
+ */
 final class WarpgroupConv implements GpuStep {
     private static final int CAPABILITY = 90;
     private static final int CHUNK = 16;
@@ -38,6 +42,8 @@ final class WarpgroupConv implements GpuStep {
     private final GpuContext device;
     private final @Nullable PreparedLaunch mend;
     private final List<String> passedOver;
+    /** Null where channels lie innermost. */
+    private final ConvPack.@Nullable Both packed;
     /** Of the last addresses: those of a session stay as they are. */
     private volatile @Nullable Maps last;
 
@@ -56,6 +62,7 @@ final class WarpgroupConv implements GpuStep {
         this.mend = mend;
         this.device = context.kernels().context();
         this.passedOver = List.copyOf(passedOver);
+        this.packed = geometry.last() ? null : ConvPack.Both.of(geometry, operands, context);
         int shared = tiles.form().sharedBytes();
         this.kernel = context.kernels()
                 .kernel(
@@ -88,7 +95,8 @@ final class WarpgroupConv implements GpuStep {
         if (refusal.isEmpty()) {
             WarpgroupTiles tiles = tiles(geometry, operands.dtype(), context);
             double other = MmaConv.microseconds(geometry, operands, context);
-            double own = tiles.microseconds(context.kernels().context().device());
+            double own = tiles.microseconds(context.kernels().context().device())
+                    + (geometry.last() ? 0 : ConvPack.Both.microseconds(geometry, operands.dtype()));
             if (own <= other || context.convolutions() == ConvForm.WARPGROUPS) {
                 PreparedLaunch mend = mends ? ConvMend.of(geometry, operands, operands.epilogue(), context) : null;
                 return new WarpgroupConv(geometry, operands, tiles, mend, context, passed);
@@ -113,11 +121,11 @@ final class WarpgroupConv implements GpuStep {
         if (dtype == DType.F64 || (dtype == DType.F32 && context.precision() == Precision.STRICT)) {
             return "it takes f16, bf16 and TF32, not " + dtype;
         }
-        if (!geometry.last()
-                || geometry.transposed()
-                || geometry.groups() > 1
-                || geometry.axes().size() != DIMS) {
-            return "it takes channels innermost in one group, and planes";
+        if (geometry.transposed() || geometry.groups() > 1 || geometry.axes().size() != DIMS) {
+            return "it takes one group, and planes";
+        }
+        if (!geometry.last() && dtype != DType.F32) {
+            return "it writes " + dtype + " with channels innermost alone";
         }
         if (dtype.bytesFor(geometry.channels()) % CHUNK != 0 || dtype.bytesFor(geometry.outputs()) % CHUNK != 0) {
             return geometry.channels() + " channels or " + geometry.outputs() + " outputs are not whole chunks of "
@@ -160,8 +168,12 @@ final class WarpgroupConv implements GpuStep {
     private static WarpgroupTiles tiles(ConvGeometry geometry, DType dtype, GpuLoweringContext context) {
         long rows = SizeMath.product("conv", geometry.batch(), geometry.positions());
         long steps = SizeMath.product("conv", geometry.cells(), lines(geometry, dtype));
-        return WarpgroupTiles.of(
-                rows, geometry.outputs(), steps, context.kernels().context().device());
+        long outputs = geometry.outputs();
+        return context.shared(
+                new WarpgroupTiles.Sizes(rows, outputs, steps),
+                WarpgroupTiles.class,
+                () -> WarpgroupTiles.of(
+                        rows, outputs, steps, context.kernels().context().device()));
     }
 
     /** The struct ConvWindows of conv_wgmma.cu. */
@@ -182,13 +194,21 @@ final class WarpgroupConv implements GpuStep {
             wide.before(),
             high.dilation(),
             wide.dilation(),
-            tiles.parts()
+            tiles.parts(),
+            geometry.last() ? 0 : geometry.positions()
         };
     }
 
     @Override
     public void enqueue(GpuFrame frame) {
-        Maps maps = maps(frame.at(operands.x()), frame.at(operands.w()));
+        long x = frame.at(operands.x());
+        long w = frame.at(operands.w());
+        if (packed != null) {
+            packed.enqueue(frame);
+            x = frame.workspace() + packed.x();
+            w = frame.workspace() + packed.w();
+        }
+        Maps maps = maps(x, w);
         Unary function = operands.epilogue().activation();
         frame.stream()
                 .launch(
@@ -261,8 +281,14 @@ final class WarpgroupConv implements GpuStep {
     @Override
     public String tier() {
         return "3 implicit gemm: " + tiles.text() + ", "
-                + (operands.dtype() == DType.F32 ? "TF32" : operands.dtype()) + ", channels last" + operands.words()
+                + (operands.dtype() == DType.F32 ? "TF32" : operands.dtype())
+                + (packed == null ? ", channels last" : ", behind conv_pack") + operands.words()
                 + (mend == null ? "" : ", then conv_mend");
+    }
+
+    @Override
+    public long workspaceBytes() {
+        return packed == null ? 0 : packed.bytes();
     }
 
     @Override

@@ -1,10 +1,8 @@
 package dev.tenon.cuda.lower.convolution;
 
 import dev.tenon.cuda.port.DeviceProperties;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
+import java.util.Objects;
 
 /**
  * How {@code conv_wgmma} cuts a convolution: the tile of results per block, and the blocks of a cluster that share a
@@ -56,6 +54,14 @@ record WarpgroupTiles(Form form, int parts, long steps, long tiles) {
             new Form(256, 4, new BlockTimes(1, 4.0, 0.62, 0.62)));
 
     /**
+     * What the fastest cut depends on.
+     *
+     * @param rows positions of all images
+     * @param steps of 128 bytes of k
+     */
+    record Sizes(long rows, long outputs, long steps) {}
+
+    /**
      * The fastest cut.
      *
      * @param rows positions of all images
@@ -63,19 +69,24 @@ record WarpgroupTiles(Form form, int parts, long steps, long tiles) {
      * @param steps of 128 bytes of k
      */
     static WarpgroupTiles of(long rows, long outputs, long steps, DeviceProperties device) {
-        return FORMS.stream()
-                .flatMap(form -> cuts(form, rows, outputs, steps, device))
-                .min(Comparator.comparingDouble(cut -> cut.microseconds(device)))
-                .orElseThrow();
-    }
-
-    private static Stream<WarpgroupTiles> cuts(
-            Form form, long rows, long outputs, long steps, DeviceProperties device) {
-        long tiles = Math.ceilDiv(rows, (long) ROWS) * Math.ceilDiv(outputs, (long) form.columns);
-        long resident = (long) form.times.resident() * device.multiprocessors();
-        return IntStream.of(1, 2, 4, MOST_PARTS)
-                .filter(parts -> parts == 1 || (parts <= steps && tiles * parts <= resident))
-                .mapToObj(parts -> new WarpgroupTiles(form, parts, Math.ceilDiv(steps, (long) parts), tiles));
+        WarpgroupTiles best = null;
+        double shortest = Double.POSITIVE_INFINITY;
+        for (Form form : FORMS) { // in loops rather than streams, which a young JVM runs slowly
+            long tiles = Math.ceilDiv(rows, (long) ROWS) * Math.ceilDiv(outputs, (long) form.columns);
+            long resident = (long) form.times.resident() * device.multiprocessors();
+            for (int parts = 1; parts <= MOST_PARTS; parts *= 2) {
+                if (parts > 1 && (parts > steps || tiles * parts > resident)) {
+                    break;
+                }
+                WarpgroupTiles cut = new WarpgroupTiles(form, parts, Math.ceilDiv(steps, (long) parts), tiles);
+                double micros = cut.microseconds(device);
+                if (best == null || micros < shortest) {
+                    best = cut;
+                    shortest = micros;
+                }
+            }
+        }
+        return Objects.requireNonNull(best, "there are forms");
     }
 
     /** By the model. */

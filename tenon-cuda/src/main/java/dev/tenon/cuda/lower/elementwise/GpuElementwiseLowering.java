@@ -17,7 +17,9 @@ import dev.tenon.cuda.kernel.RegionProgram;
 import dev.tenon.cuda.kernel.file.TypeCodes;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.IdleWork;
 import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.lower.step.RegionForm;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -121,7 +123,7 @@ public final class GpuElementwiseLowering {
             return new PiecewiseRegion(region, node, context, passedOver);
         }
         Broadcast broadcast = Broadcast.of(node.output().shape(), shapes(node.inputs()));
-        return new GpuElementwiseStep(
+        GpuStep interpreted = new GpuElementwiseStep(
                 new ElementwiseKernels(context.kernels())
                         .region(program, broadcast, node.inputs().size(), elements),
                 slots(node.inputs(), context),
@@ -130,6 +132,37 @@ public final class GpuElementwiseLowering {
                 "elementwise_region of " + region.steps().size() + " steps"
                         + (program.wide() ? ", 64 bits a register" : ""),
                 passedOver);
+        return compiledWhenIdle(region, node, context, interpreted);
+    }
+
+    /** A step that goes on as a compiled region once the device has been idle, where such a region can be. */
+    private static GpuStep compiledWhenIdle(Region region, Node node, GpuLoweringContext context, GpuStep step) {
+        IdleWork idle = context.idleWork();
+        if (idle == null
+                || context.regions() != RegionForm.BY_SIZE
+                || !FusedRegion.misfit(region, node.output().shape(), types(node.inputs()))
+                        .isEmpty()
+                || !context.compilerRefused().isEmpty()) {
+            return step;
+        }
+        FusedRegion fused = fused(region, node);
+        int[] slots = allSlots(node, context);
+        int number = context.stepNumber();
+        ImprovingStep improving = new ImprovingStep(step);
+        idle.add(kernels -> improving.goOnAs(
+                new FusedStep(new ElementwiseKernels(kernels).fused(fused), slots, number, fused.tier(), List.of())));
+        return improving;
+    }
+
+    private static FusedRegion fused(Region region, Node node) {
+        return new FusedRegion(region, node.output().shape(), types(node.inputs()), shapes(node.inputs()));
+    }
+
+    /** Of the inputs and after them of the outputs. */
+    private static int[] allSlots(Node node, GpuLoweringContext context) {
+        return IntStream.concat(
+                        IntStream.of(slots(node.inputs(), context)), IntStream.of(slots(node.outputs(), context)))
+                .toArray();
     }
 
     /**
@@ -141,27 +174,29 @@ public final class GpuElementwiseLowering {
             Region region, Node node, GpuLoweringContext context, boolean hasOther, List<String> passedOver) {
         List<DType> types = types(node.inputs());
         Shape shape = node.output().shape();
-        String reason = context.regions().notCompiled(shape.elements(), hasOther);
+        String reason = FusedRegion.misfit(region, shape, types);
         if (reason.isEmpty()) {
-            reason = FusedRegion.misfit(region, shape, types);
+            reason = context.regions().notCompiled(shape.elements(), hasOther, () -> isHeld(region, node, context));
         }
         if (reason.isEmpty()) {
             reason = context.compilerRefused(); // kernels built ahead, and no compiler
         }
         if (reason.isEmpty()) {
-            FusedRegion fused = new FusedRegion(region, shape, types, shapes(node.inputs()));
+            FusedRegion fused = fused(region, node);
             return new FusedStep(
                     new ElementwiseKernels(context.kernels()).fused(fused),
-                    IntStream.concat(
-                                    IntStream.of(slots(node.inputs(), context)),
-                                    IntStream.of(slots(node.outputs(), context)))
-                            .toArray(),
+                    allSlots(node, context),
                     context.stepNumber(),
                     fused.tier(),
                     List.of());
         }
         passedOver.add("elementwise_fused: " + reason);
         return null;
+    }
+
+    /** Whether the compiled form is there; not asked where nothing is compiled ahead of its use. */
+    private static boolean isHeld(Region region, Node node, GpuLoweringContext context) {
+        return context.idleWork() != null && fused(region, node).isHeld(context.kernels());
     }
 
     private static GpuStep single(

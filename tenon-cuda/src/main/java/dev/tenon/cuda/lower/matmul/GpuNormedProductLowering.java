@@ -4,6 +4,7 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.core.options.Precision;
@@ -27,10 +28,15 @@ public final class GpuNormedProductLowering {
 
     /** Whether a node of concrete types may be made in one launch, on a device that has the kernel. */
     public static boolean claims(NormedMatMul op, Node node, Precision precision) {
-        return node.output().shape().isConcrete()
-                && node.inputs().stream().allMatch(input -> input.shape().isConcrete())
-                && misfit(op, node, precision).isEmpty()
-                && shape(op, node).m() >= LEAST_ROWS;
+        if (!node.output().shape().isConcrete()) {
+            return false;
+        }
+        for (Value input : node.inputs()) {
+            if (!input.shape().isConcrete()) {
+                return false;
+            }
+        }
+        return shape(op, node).m() >= LEAST_ROWS && misfit(op, node, precision).isEmpty();
     }
 
     private static MatMulShape shape(NormedMatMul op, Node node) {

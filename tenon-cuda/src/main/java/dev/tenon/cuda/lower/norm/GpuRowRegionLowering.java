@@ -76,7 +76,7 @@ public final class GpuRowRegionLowering {
         RegionForm form = RegionForm.asked();
         long elements = op.rowType(inputs).shape().elements();
         return elements > 0
-                && form.notCompiled(elements, true).isEmpty()
+                && form.notCompiled(elements, true, () -> false).isEmpty()
                 && misfit(op, inputs, result).isEmpty()
                 && (form == RegionForm.COMPILED || RowRegionTime.pays(op, inputs, result));
     }
@@ -91,7 +91,7 @@ public final class GpuRowRegionLowering {
         long elements = op.rowType(inputs).shape().elements();
         String reason = elements == 0 && node.output().shape().elements() > 0
                 ? "rows without elements"
-                : context.regions().notCompiled(elements, false);
+                : context.regions().notCompiled(elements, false, () -> false);
         if (reason.isEmpty()) {
             reason = misfit(op, inputs, node.output().type());
         }

@@ -105,6 +105,11 @@ public interface GpuLoweringContext {
      */
     Program onHost(Plan plan, String reason);
 
+    /** What is told of work that may wait until the device has nothing else to do; null where nothing is done then. */
+    default @Nullable IdleWork idleWork() {
+        return null;
+    }
+
     /** In which form regions run. */
     default RegionForm regions() {
         return RegionForm.asked();

@@ -1,11 +1,12 @@
 package dev.tenon.cuda.lower.step;
 
 import dev.tenon.core.error.InputException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** In which form fused elementwise expressions run. */
 public enum RegionForm {
-    /** Compiled where it pays or nothing else takes them, else interpreted. */
+    /** Compiled where that was done before, where it pays, or where nothing else takes them; else interpreted. */
     BY_SIZE,
     /** Interpreted, and piece by piece where the interpreter does not take them. */
     INTERPRETED,
@@ -46,12 +47,16 @@ public enum RegionForm {
      * Why a region is not compiled; empty where it is.
      *
      * @param hasOther whether another kernel takes it
+     * @param isHeld whether its code is there; asked where that decides
      */
-    public String notCompiled(long elements, boolean hasOther) {
+    public String notCompiled(long elements, boolean hasOther, BooleanSupplier isHeld) {
         return switch (this) {
             case COMPILED -> "";
             case INTERPRETED -> "TENON_REGIONS is interpreted";
-            case BY_SIZE -> hasOther && elements < MANY ? elements + " elements; it pays from " + MANY : "";
+            case BY_SIZE ->
+                hasOther && elements < MANY && !isHeld.getAsBoolean()
+                        ? elements + " elements; to compile it pays from " + MANY
+                        : "";
         };
     }
 }

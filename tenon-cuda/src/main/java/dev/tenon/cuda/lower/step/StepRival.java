@@ -6,8 +6,12 @@ import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.Kernels;
+import dev.tenon.cuda.kernel.file.KernelFile;
+import dev.tenon.cuda.kernel.file.KernelVariant;
 import dev.tenon.cuda.port.DeviceBuffer;
+import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.tuning.Rival;
@@ -52,6 +56,36 @@ public record StepRival(
         return new Trial();
     }
 
+    @Override
+    public boolean rehearse() {
+        try {
+            return make.apply(new Context(new AtHand(kernels))) != null;
+        } catch (UnsupportedException _) {
+            return false; // something would have to be compiled
+        }
+    }
+
+    /** Kernels that need no compiler. */
+    private record AtHand(Kernels all) implements Kernels {
+        @Override
+        public GpuContext context() {
+            return all.context();
+        }
+
+        @Override
+        public boolean compilesSpecific() {
+            return all.compilesSpecific();
+        }
+
+        @Override
+        public Kernel kernel(KernelFile file, String entry, KernelVariant variant, int sharedBytes) {
+            if (!all.holds(file, variant)) {
+                throw new UnsupportedException(file.path() + " is not compiled yet");
+            }
+            return all.kernel(file, entry, variant, sharedBytes);
+        }
+    }
+
     /** Used by one thread. */
     private final class Trial implements Tunable.Trial {
         private final Arena arena = Arena.ofShared(); // prepared and closed under the library's lock, run outside it
@@ -66,7 +100,7 @@ public record StepRival(
         @Override
         public boolean prepare() {
             try {
-                GpuStep made = make.apply(new Context());
+                GpuStep made = make.apply(new Context(kernels));
                 boolean fits = made != null
                         && made.workspaceBytes() <= WORKSPACE
                         && made.counterBytes() <= COUNTERS
@@ -120,6 +154,12 @@ public record StepRival(
     }
 
     private final class Context implements GpuLoweringContext {
+        private final Kernels from;
+
+        Context(Kernels from) {
+            this.from = from;
+        }
+
         @Override
         public int slot(Value value) {
             throw new IllegalStateException("a rival has slots of its own");
@@ -132,7 +172,7 @@ public record StepRival(
 
         @Override
         public Kernels kernels() {
-            return kernels;
+            return from;
         }
 
         @Override

@@ -207,21 +207,9 @@ __device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& s
         float total = seen.divisor(of.running.total[0][i]);
         bool none = seen.keys == 0 || (total == 0.0f && !at.plain);
         float share = none ? 0.0f : 1.0f / total;
-        T* to = at.ys.row(work.b, row, work.h);
-#pragma unroll
-        for (int n = 0; n < D / 8; n += 4) {
-            u32 words[4];
-#pragma unroll
-            for (int e = 0; e < 4; e++) {
-                float low = none ? 0.0f : of.o[n + e][2 * i] * share;
-                float high = none ? 0.0f : of.o[n + e][2 * i + 1] * share;
-                odd = odd || ((low != low || high != high) && row < seen.queries);
-                words[e] = to_pair(low, high, T());
-            }
-            transpose_4(words);
-            int c = (n + lane % 4) * 8;
-            if (row < seen.queries && c < at.dv) store_16(to + c, words);
-        }
+        bool found = store_packed<D>(at.ys.row(work.b, row, work.h), row < seen.queries, at.dv,
+                                     [&](int n, int e) { return none ? 0.0f : of.o[n][2 * i + e] * share; });
+        odd = odd || found;
     }
     if (at.plain || !__any_sync(0xffffffffu, odd)) return;
     __syncwarp();

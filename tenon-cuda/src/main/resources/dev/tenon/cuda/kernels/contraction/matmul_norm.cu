@@ -78,7 +78,7 @@ struct Shared {
     alignas(128) u8 passages[2 * GROUP / 32][PASSAGE<T>];
 };
 
-// Barriers of the two warpgroups: states are in `own`, and in `merged`.
+// Barriers of the two warpgroups, at which all lanes that wrote arrive: states are in `own`, and in `merged`.
 struct Told {
     u32 ready;
     u32 done;
@@ -165,8 +165,7 @@ __device__ __forceinline__ void exchange(const Problem& problem, Shared& shared,
         }
 #pragma unroll
         for (int i = 0; i < 2; i++) shared.merged[row + 32 * i] = merged[i].scale(problem);
-        __syncwarp();
-        if (lane == 0) arrive(told.done);
+        arrive(told.done);
     }
     // the last to go leaves zeros
     if (lane == 0 && count > 0 && atomicAdd(counter + 1, 1u) == static_cast<u32>(problem.blocks) - 1) counter[0] = 0, counter[1] = 0;
@@ -252,8 +251,7 @@ struct Kept {
         float2 of[2] = {moments[0].state(), moments[1].state()};
         int lane = static_cast<int>(threadIdx.x) % 32;
         if (lane % 4 < 2) shared.own[row + 8 * (lane % 4)] = lane % 4 == 0 ? of[0] : of[1];
-        __syncwarp();
-        if (lane == 0) arrive(told.ready);
+        arrive(told.ready);
     }
 
     // Finishes and stores 32 columns of a warp's 16 rows.
@@ -358,7 +356,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #if __CUDA_ARCH_FEAT_SM90_ALL
     TENON_DYNAMIC_SHARED(u8, dynamic);
     __shared__ u64 barriers[2 * STAGES + 4];
-    __shared__ alignas(16) Shared shared;
+    __shared__ Shared shared;
     u8* space = reinterpret_cast<u8*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024);
     Ring ring = {shared_address(space), shared_address(barriers)};
     int group = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP, 0);  // the same for all, which the compiler cannot know
@@ -372,8 +370,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         prefetch_map(added);
         ring.start();
         for (int i = 0; i < 2; i++) {
-            start_barrier(shared_address(barriers + 2 * STAGES + i), GROUP / 32);
-            start_barrier(shared_address(barriers + 2 * STAGES + 2 + i), 1);
+            start_barrier(shared_address(barriers + 2 * STAGES + i), GROUP);
+            start_barrier(shared_address(barriers + 2 * STAGES + 2 + i), 32);
         }
         show_to_tensor_cores();
     }

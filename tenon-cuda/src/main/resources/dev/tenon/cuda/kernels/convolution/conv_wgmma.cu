@@ -8,7 +8,8 @@
 // its rows of the tile, from the sums of all in their order. Sums in f32; the function, then one rounding. Weights are finite, or windows meet
 // no padding.
 //
-// x [b, height, width, c], w [n, cells, c], y and residual [m, n], rows on 16-byte boundaries; bias [n]; bias and residual may be null.
+// x [b, height, width, c], w [n, cells, c], y and residual [m, n], rows on 16-byte boundaries; bias [n]; bias and residual may be null. Of floats y
+// and residual may be [b, n, m / b] instead: then plane is m / b.
 //
 // Launch: 288 threads; tiles parts blocks, the parts of a tile side by side, columns fastest. Two warpgroups make 64 rows of a tile each, a thread
 // of the ninth warp asks the copy engine. Dynamic shared memory: 1024 bytes and 128 (128 + COLUMNS) STAGES. windows: 128 positions, 128 bytes of channels;
@@ -31,6 +32,7 @@ struct ConvWindows {
     i64 before[2];
     i64 dilation[2];
     i64 parts;
+    i64 plane;     // positions of an image, where channels lie outside of them in y and residual; else 0
 };
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
@@ -170,6 +172,21 @@ struct Tile {
                     transpose_4(words);
                     if (inside) store_16(y + line + column0 + own, words);
                 }
+            } else if (s.plane) {
+                // eight lanes have neighbouring rows, which are whole sectors
+                i64 image = row / s.plane;
+                i64 at = (image * n + column0) * s.plane + (row - image * s.plane);
+#pragma unroll
+                for (int j = 0; j < COLUMNS / 8; j++) {
+                    int own = j * 8 + lane % 4 * 2;
+                    if (!there || column0 + own >= n) continue;
+                    float2 bias = *reinterpret_cast<const float2*>(biases + own);
+                    i64 to = at + own * s.plane;
+                    float2 more = make_float2(0, 0);
+                    if (epilogue.residual) more = make_float2(to_compute(epilogue.residual[to]), to_compute(epilogue.residual[to + s.plane]));
+                    y[to] = From<T>::of(finished<FN>(sums[j][2 * i] + bias.x, more.x, epilogue));
+                    y[to + s.plane] = From<T>::of(finished<FN>(sums[j][2 * i + 1] + bias.y, more.y, epilogue));
+                }
             } else {
 #pragma unroll
                 for (int j = 0; j < COLUMNS / 8; j++) {
@@ -205,9 +222,11 @@ struct Tile {
         int each = (ROWS + parts - 1) / parts;
         int end = each * (part + 1) < ROWS ? each * (part + 1) : ROWS;
         int n = static_cast<int>(s.outputs);
-        for (int i = each * part * PACKS + threadIdx.x; i < end * PACKS; i += 2 * GROUP) {
-            int row = i / PACKS;
-            int column = i % PACKS * PACK;
+        int first = each * part;
+        bool planes = sizeof(T) == 4 && s.plane;
+        for (int i = threadIdx.x; i < (end - first) * PACKS; i += 2 * GROUP) {
+            int row = first + (planes ? i % (end - first) : i / PACKS);
+            int column = (planes ? i / (end - first) : i % PACKS) * PACK;
             if (row0 + row >= s.rows || column0 + column >= n) continue;
             float sum[PACK];
 #pragma unroll
@@ -218,6 +237,15 @@ struct Tile {
                     float4 v = load_in_cluster(shared + row * PITCH + column + e, other);
                     sum[e] += v.x, sum[e + 1] += v.y, sum[e + 2] += v.z, sum[e + 3] += v.w;
                 }
+            }
+            if (planes) {
+                i64 image = (row0 + row) / s.plane;
+                i64 at = (image * n + column0 + column) * s.plane + (row0 + row - image * s.plane);
+#pragma unroll
+                for (int e = 0; e < PACK; e++, at += s.plane) {
+                    y[at] = From<T>::of(finished<FN>(sum[e], epilogue.residual ? to_compute(epilogue.residual[at]) : 0.0f, epilogue));
+                }
+                continue;
             }
             i64 to = (row0 + row) * n + column0 + column;
             Pack<T, PACK> added;

@@ -1,11 +1,11 @@
 // The online softmax of a warp's rows, in the layout of tensor cores: ROWS times 16 queries, of which a lane has the columns 2t and 2t + 1
-// of each 8 of the rows g and g + 8. Tops are in powers of 2 of Scores::factor.
+// of each 8 of the rows g and g + 8.
 #pragma once
 #include "attention.cuh"
 
 template <int ROWS>
 struct Running {
-    float top[ROWS][2];
+    float top[ROWS][2];    // scores times the factor, -LARGEST before the first
     float total[ROWS][2];  // this lane's part
 
     __device__ __forceinline__ void clear() {
@@ -13,7 +13,7 @@ struct Running {
         for (int r = 0; r < ROWS; r++) {
 #pragma unroll
             for (int i = 0; i < 2; i++) {
-                top[r][i] = -TENON_INFINITY;
+                top[r][i] = -LARGEST;
                 total[r][i] = 0;
             }
         }
@@ -40,21 +40,18 @@ struct Running {
 #pragma unroll
                 for (int n = CHAINS; n < N; n++) tops[n % CHAINS] = fmaxf(tops[n % CHAINS], fmaxf(s[r][n][2 * i], s[r][n][2 * i + 1]));
                 most[r][i] = CHAINS == 1 ? tops[0] : fmaxf(fmaxf(tops[0], tops[1 % CHAINS]), fmaxf(tops[2 % CHAINS], tops[3 % CHAINS]));
-                higher = higher || most[r][i] * factor > top[r][i] * factor + SLACK;
+                higher = higher || most[r][i] * factor > top[r][i] + SLACK;
             }
         }
         bool moved = __any_sync(0xffffffffu, higher);
         if (moved) move(most, kept, factor);
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-            float base[2];
-#pragma unroll
-            for (int i = 0; i < 2; i++) base[i] = (top[r][i] == -TENON_INFINITY ? 0.0f : top[r][i]) * factor;
 #pragma unroll
             for (int n = 0; n < N; n++) {
 #pragma unroll
                 for (int e = 0; e < 4; e++) {
-                    s[r][n][e] = fast_exp2(s[r][n][e] * factor - base[e / 2]);
+                    s[r][n][e] = fast_exp2(s[r][n][e] * factor - top[r][e / 2]);
                     total[r][e / 2] += s[r][n][e];
                 }
             }
@@ -82,14 +79,38 @@ private:
             for (int i = 0; i < 2; i++) {
                 float highest = fmaxf(most[r][i], __shfl_xor_sync(0xffffffffu, most[r][i], 1));
                 highest = fmaxf(highest, __shfl_xor_sync(0xffffffffu, highest, 2));
-                highest = fmaxf(highest, top[r][i]);
-                kept[r][i] = fast_exp2((top[r][i] - (highest == -TENON_INFINITY ? 0.0f : highest)) * factor);
+                highest = fmaxf(highest * factor, top[r][i]);
+                kept[r][i] = fast_exp2(top[r][i] - highest);
                 top[r][i] = highest;
                 total[r][i] *= kept[r][i];
             }
         }
     }
 };
+
+// A row's results as 16-bit values, of which this lane has two of each 8, in stores of 16 bytes, which neighbouring lanes put together. Whether one
+// is NaN. All lanes of a warp call; the row is there for all four lanes of it or for none.
+template <int D, typename T, typename F>
+__device__ __forceinline__ bool store_packed(T* to, bool there, int dv, F result) {
+    bool odd = false;
+    u32 words[D / 32][4];
+#pragma unroll
+    for (int n = 0; n < D / 8; n++) {
+        float low = result(n, 0);
+        float high = result(n, 1);
+        odd = odd || low != low || high != high;
+        words[n / 4][n % 4] = to_pair(low, high, T());
+    }
+#pragma unroll
+    for (int i = 0; i < D / 32; i++) transpose_4(words[i]);
+    if (!there) return false;
+#pragma unroll
+    for (int i = 0; i < D / 32; i++) {
+        int c = (i * 4 + threadIdx.x % 4) * 8;
+        if (c < dv) store_16(to + c, words[i]);
+    }
+    return odd;
+}
 
 // What is added to the scores of a tile of keys where all queries of a head see the same: the mask, in powers of 2.
 template <typename T>
@@ -158,24 +179,34 @@ __device__ __forceinline__ void to_scores(float (&s)[N][4], const Scores<T>& sco
         Span span(seen, query);
         int from = span.from(key, N * 8) - column;
         int to = span.to(key, N * 8) - column;
-        i64 at = b * seen.mask_batch + heads[i] * seen.mask_head + query * seen.mask_query + (key + column) * seen.mask_key;
+        if (each) {
+            i64 at = b * seen.mask_batch + heads[i] * seen.mask_head + query * seen.mask_query + (key + column) * seen.mask_key;
 #pragma unroll
-        for (int n = 0; n < N; n++) {
+            for (int n = 0; n < N; n++) {
 #pragma unroll
-            for (int e = 0; e < 2; e++) {
-                int c = n * 8 + e;
-                float& v = s[n][2 * i + e];
-                bool sees = from <= c && c <= to;
-                if (each && sees) {
+                for (int e = 0; e < 2; e++) {
+                    int c = n * 8 + e;
+                    if (c < from || to < c) continue;
+                    float& v = s[n][2 * i + e];
                     i64 element = at + c * seen.mask_key;
                     if (seen.kind == MASK_ADDED) {
                         v += in_powers_of_2(to_compute(static_cast<const T*>(seen.mask)[element]));
-                    } else {
-                        sees = static_cast<const u8*>(seen.mask)[element] != 0;
+                    } else if (static_cast<const u8*>(seen.mask)[element] == 0) {
+                        v = -TENON_INFINITY;
                     }
                 }
-                if (!sees) v = -TENON_INFINITY;
             }
+        }
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+#pragma unroll
+            for (int e = 0; e < 2; e++) s[n][2 * i + e] = n * 8 + e <= to ? s[n][2 * i + e] : -TENON_INFINITY;
+        }
+        if (seen.window == 0) continue;
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+#pragma unroll
+            for (int e = 0; e < 2; e++) s[n][2 * i + e] = n * 8 + e >= from ? s[n][2 * i + e] : -TENON_INFINITY;
         }
     }
 }

@@ -217,7 +217,7 @@ __device__ __forceinline__ void attend(const Decode& at, const Seen<T, float>& s
             *reinterpret_cast<Pack<float, 2>*>(to + row * D + n * 8 + lane % 4 * 2) = {{o[0][n][2 * i], o[0][n][2 * i + 1]}};
         }
         if (lane % 4 == 0) {
-            to[ROWS * D + row] = running.top[0][i] * scores.factor;
+            to[ROWS * D + row] = running.top[0][i];
             to[ROWS * D + ROWS + row] = running.total[0][i];
         }
     }

@@ -31,10 +31,18 @@ __device__ __forceinline__ void fetch(T (*to)[STRIDE], const Heads<const T>& of,
     if (!TENON_RAGGED && packed && THREADS % PACKS == 0 && COUNT % DOWN == 0) {  // a thread keeps its column
         int row = threadIdx.x / PACKS;
         int c = threadIdx.x % PACKS * PACK;
-        left = c < d ? left - row : 0;
         const T* source = base + row * of.token + c;
         i64 step = DOWN * of.token;
         T* target = &to[row][c];
+        if (left == COUNT && d == D) {
+#pragma unroll
+            for (int i = 0; i < COUNT / DOWN; i++) {
+                copy_async_16(target + i * DOWN * STRIDE, source);
+                source += step;
+            }
+            return;
+        }
+        left = c < d ? left - row : 0;
 #pragma unroll
         for (int i = 0; i < COUNT / DOWN; i++) {
             bool there = i * DOWN < left;
@@ -71,6 +79,24 @@ struct Problem {
     bool packed;
 };
 
+// A row's results one by one, of which this lane has two of each 8. Whether one is NaN.
+template <typename F>
+__device__ __forceinline__ bool store_each(T* to, bool there, int dv, F result) {
+    bool odd = false;
+#pragma unroll
+    for (int n = 0; n < D / 8; n++) {
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            int c = n * 8 + threadIdx.x % 4 * 2 + e;
+            if (!there || c >= dv) continue;
+            float one = result(n, e);
+            odd = odd || one != one;
+            to[c] = From<T>::of(one);
+        }
+    }
+    return odd;
+}
+
 // Stores a warp's rows; those whose sums are NaN again by their definition.
 __device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& seen, float (&o)[ROWS][D / 8][4], const Running<ROWS>& running,
                                       i64 b, i64 h, i64 key_head, i64 first) {
@@ -83,26 +109,17 @@ __device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& s
             i64 row = first + r * 16 + i * 8 + lane / 4;
             float total = seen.divisor(running.total[r][i]);
             bool none = seen.keys == 0 || (total == 0.0f && !at.plain);
-            float share = 1.0f / total;
-            if (row >= seen.queries) continue;
+            float share = none ? 0.0f : 1.0f / total;
+            auto result = [&](int n, int e) { return none ? 0.0f : o[r][n][2 * i + e] * share; };
             T* to = at.ys.row(b, row, h);
-#pragma unroll
-            for (int n = 0; n < D / 8; n++) {
-                int c = n * 8 + lane % 4 * 2;
-                float low = none ? 0.0f : o[r][n][2 * i] * share;
-                float high = none ? 0.0f : o[r][n][2 * i + 1] * share;
-                if (c < at.dv) odd = odd || low != low;
-                if (c + 1 < at.dv) odd = odd || high != high;
-                if (at.packed && c < at.dv) {
-                    Pack<T, 2> pair;
-                    pair.at[0] = From<T>::of(low);
-                    pair.at[1] = From<T>::of(high);
-                    *reinterpret_cast<Pack<T, 2>*>(to + c) = pair;
-                } else {
-                    if (c < at.dv) to[c] = From<T>::of(low);
-                    if (c + 1 < at.dv) to[c + 1] = From<T>::of(high);
-                }
+            bool there = row < seen.queries;
+            bool found;
+            if constexpr (sizeof(T) == 2) {
+                found = at.packed ? store_packed<D>(to, there, at.dv, result) : store_each(to, there, at.dv, result);
+            } else {
+                found = store_each(to, there, at.dv, result);
             }
+            odd = odd || found;
         }
     }
     if (at.plain || !__any_sync(0xffffffffu, odd)) return;
@@ -154,64 +171,65 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
     i64 last = first + QUERIES - 1 < seen.queries - 1 ? first + QUERIES - 1 : seen.queries - 1;
     i64 warp_first = first + warp * 16 * ROWS;
     i64 warp_last = warp_first + 16 * ROWS - 1 < last ? warp_first + 16 * ROWS - 1 : last;
-    Span highest(seen, warp_first);
-    Span lowest(seen, warp_last);
     Scores<T> scores(seen, at.scale);
     bool staged = seen.kind == MASK_ADDED && seen.mask_query == 0;
+    i64 start = seen.first(first) / KEYS * KEYS;
+    auto tiles_to = [&](i64 key) { return key > start ? static_cast<int>((key - start + KEYS - 1) / KEYS) : 0; };
+    int tiles = tiles_to(seen.end(last));
+    // of which this warp sees those before `mine`, and all its rows see those in [whole, edge)
+    int mine = warp_first <= last ? tiles_to(seen.end(warp_last)) : 0;
+    int whole = tiles_to(Span(seen, warp_last).low);
+    i64 high = Span(seen, warp_first).high + 1 - start;
+    int edge = high > 0 ? static_cast<int>(high / KEYS) : 0;
     for (i64 b = TENON_RAGGED ? 0 : blockIdx.z; b < batches; b += gridDim.z) {
-        i64 key = seen.first(first) / KEYS * KEYS;
-        i64 end = seen.end(last);
-        int stage = 0;
+        auto fetch_tile = [&](int tile, int stage) {
+            i64 key = start + static_cast<i64>(tile) * KEYS;
+            fetch<KEYS>(keys + stage * KEYS, at.ks, b, key_head, key, seen.keys, at.d, at.packed);
+            if (staged && threadIdx.x < KEYS) masks[stage][threadIdx.x] = mask_of_key(seen, b, h, key + threadIdx.x);
+            fetch<KEYS>(values + stage * KEYS, at.vs, b, key_head, key, seen.keys, at.dv, at.packed);
+        };
         __syncthreads();
         fetch<QUERIES>(own, at.qs, b, h, first, seen.queries, at.d, at.packed);
-        fetch<KEYS>(keys, at.ks, b, key_head, key, seen.keys, at.d, at.packed);
-        if (staged && threadIdx.x < KEYS) masks[0][threadIdx.x] = mask_of_key(seen, b, h, key + threadIdx.x);
-        copy_async_commit();
-        fetch<KEYS>(values, at.vs, b, key_head, key, seen.keys, at.dv, at.packed);
+        if (tiles > 0) fetch_tile(0, 0);
         copy_async_commit();
         Frag frag;
         float o[ROWS][D / 8][4] = {};
         Running<ROWS> running;
         running.clear();
-#pragma unroll 1
-        for (bool started = false; key < end; key += KEYS) {
-            copy_async_wait<1>();
-            __syncthreads();  // these keys are there, and nobody works on the tile before
-            if (!started) frag.keep(own[warp * 16 * ROWS], lane);
-            started = true;
-            int next = stage ^ 1;
-            if (key + KEYS < end) {
-                fetch<KEYS>(keys + next * KEYS, at.ks, b, key_head, key + KEYS, seen.keys, at.d, at.packed);
-                if (staged && threadIdx.x < KEYS) masks[next][threadIdx.x] = mask_of_key(seen, b, h, key + KEYS + threadIdx.x);
-            }
-            copy_async_commit();
-            if (key + KEYS < end) fetch<KEYS>(values + next * KEYS, at.vs, b, key_head, key + KEYS, seen.keys, at.dv, at.packed);
-            copy_async_commit();
-            float s[ROWS][KEYS / 8][4] = {};
-            frag.template scores<KEYS>(s, own[warp * 16 * ROWS], keys[stage * KEYS], lane);
-            bool whole = key >= lowest.low && key + KEYS - 1 <= highest.high;
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                i64 heads[2] = {h, h};
-                i64 rows[2] = {warp_first + r * 16 + lane / 4, warp_first + r * 16 + lane / 4 + 8};
-                to_scores<KEYS / 8>(s[r], scores, staged ? masks[stage] : nullptr, b, heads, rows, key, whole);
-            }
-            float kept[ROWS][2];
-            bool moved = running.weigh(s, kept, scores.factor);
-#pragma unroll
-            for (int r = 0; moved && r < ROWS; r++) {
-#pragma unroll
-                for (int n = 0; n < D / 8; n++) {
-#pragma unroll
-                    for (int e = 0; e < 4; e++) o[r][n][e] *= kept[r][e / 2];
-                }
-            }
-            copy_async_wait<2>();
-            __syncthreads();  // these values are there
-            frag.template mix<KEYS>(o, s, values[stage * KEYS], lane);
-            stage = next;
-        }
         copy_async_wait<0>();
+        __syncthreads();
+        frag.keep(own[warp * 16 * ROWS], lane);
+#pragma unroll 1
+        for (int tile = 0; tile < tiles; tile++) {
+            int stage = tile & 1;
+            if (tile + 1 < tiles) fetch_tile(tile + 1, stage ^ 1);
+            copy_async_commit();
+            if (tile < mine) {
+                float s[ROWS][KEYS / 8][4] = {};
+                frag.template scores<KEYS>(s, own[warp * 16 * ROWS], keys[stage * KEYS], lane);
+                bool plain = scores.raw && tile >= whole && tile < edge;
+#pragma unroll
+                for (int r = 0; r < ROWS && !plain; r++) {
+                    i64 heads[2] = {h, h};
+                    i64 rows[2] = {warp_first + r * 16 + lane / 4, warp_first + r * 16 + lane / 4 + 8};
+                    to_scores<KEYS / 8>(s[r], scores, staged ? masks[stage] : nullptr, b, heads, rows, start + static_cast<i64>(tile) * KEYS,
+                                        tile >= whole && tile < edge);
+                }
+                float kept[ROWS][2];
+                bool moved = running.weigh(s, kept, scores.factor);
+#pragma unroll
+                for (int r = 0; moved && r < ROWS; r++) {
+#pragma unroll
+                    for (int n = 0; n < D / 8; n++) {
+#pragma unroll
+                        for (int e = 0; e < 4; e++) o[r][n][e] *= kept[r][e / 2];
+                    }
+                }
+                frag.template mix<KEYS>(o, s, values[stage * KEYS], lane);
+            }
+            copy_async_wait<0>();
+            __syncthreads();  // the next tile is there, and nobody works on this one
+        }
         running.finish();
         store(at, seen, o, running, b, h, key_head, warp_first);
     }

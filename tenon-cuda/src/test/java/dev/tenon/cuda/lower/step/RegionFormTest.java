@@ -12,15 +12,24 @@ class RegionFormTest {
     @Test
     void isCompiledWhereThatPaysOrNothingElseTakesIt() {
         RegionForm form = RegionForm.of(null);
-        assertThat(form.notCompiled(32_767, true)).isEqualTo("32767 elements; it pays from 32768");
-        assertThat(form.notCompiled(32_768, true)).isEmpty();
-        assertThat(form.notCompiled(1, false)).isEmpty();
+        assertThat(form.notCompiled(32_767, true, () -> false))
+                .isEqualTo("32767 elements; to compile it pays from 32768");
+        assertThat(form.notCompiled(32_768, true, () -> false)).isEmpty();
+        assertThat(form.notCompiled(1, false, () -> false)).isEmpty();
+    }
+
+    @Test
+    void runsCompiledWhereItHasBeenCompiledBefore() {
+        assertThat(RegionForm.of(null).notCompiled(1, true, () -> true)).isEmpty();
+        assertThat(RegionForm.of("interpreted").notCompiled(1, true, () -> true))
+                .isNotEmpty();
     }
 
     @Test
     void isWhatTheEnvironmentAsksFor() {
-        assertThat(RegionForm.of("interpreted").notCompiled(1L << 30, false)).isNotEmpty();
-        assertThat(RegionForm.of("compiled").notCompiled(1, true)).isEmpty();
+        assertThat(RegionForm.of("interpreted").notCompiled(1L << 30, false, () -> false))
+                .isNotEmpty();
+        assertThat(RegionForm.of("compiled").notCompiled(1, true, () -> false)).isEmpty();
         assertThatThrownBy(() -> RegionForm.of("both"))
                 .isInstanceOf(InputException.class)
                 .hasMessageContaining("\"both\"")
