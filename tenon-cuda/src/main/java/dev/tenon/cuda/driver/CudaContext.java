@@ -231,6 +231,19 @@ final class CudaContext implements GpuContext {
     }
 
     @Override
+    public void linkMaps() {
+        if (device.architecture().major() < 9) {
+            return;
+        }
+        enter();
+        try {
+            TensorMapEncoder.link();
+        } finally {
+            exit();
+        }
+    }
+
+    @Override
     public boolean sameDevice(GpuContext other) {
         return other instanceof CudaContext context && context.primary == primary;
     }

@@ -12,10 +12,49 @@ import java.util.List;
 
 /** Tensor maps in the driver's form. */
 final class TensorMapEncoder {
+    private static final long NOWHERE = 1 << 20;
+
+    /** Of no memory. */
+    static final TensorMap TILES = new TensorMap(
+            TensorMap.Element.F16,
+            NOWHERE,
+            List.of(64L, 8L),
+            List.of(128L),
+            List.of(64, 8),
+            TensorMap.Swizzle.BYTES_128);
+
+    static final WindowMap WINDOWS = new WindowMap(
+            TensorMap.Element.F16,
+            NOWHERE,
+            List.of(64L, 8L, 8L, 1L),
+            List.of(128L, 1024L, 8192L),
+            List.of(0, 0),
+            List.of(0, 0),
+            List.of(1, 1),
+            64,
+            8,
+            TensorMap.Swizzle.BYTES_128);
+
     private TensorMapEncoder() {}
 
+    /** Calls both functions, whatever comes of it: nothing reads the maps. */
+    static void link() {
+        encode(room(), TILES);
+        encode(room(), WINDOWS);
+    }
+
+    private static MemorySegment room() {
+        return Arena.ofAuto().allocate(CuStructs.TENSOR_MAP_BYTES, CuStructs.TENSOR_MAP_ALIGNMENT);
+    }
+
     static MemorySegment encode(PrimaryContext primary, TensorMap map) {
-        MemorySegment encoded = Arena.ofAuto().allocate(CuStructs.TENSOR_MAP_BYTES, CuStructs.TENSOR_MAP_ALIGNMENT);
+        MemorySegment encoded = room();
+        primary.check(encode(encoded, map), "cuTensorMapEncodeTiled(%s)", map);
+        return encoded;
+    }
+
+    /** @return the driver's status */
+    private static int encode(MemorySegment encoded, TensorMap map) {
         int rank = map.sizes().size();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment box = arena.allocate(ValueLayout.JAVA_INT, rank);
@@ -24,59 +63,57 @@ final class TensorMapEncoder {
                 box.setAtIndex(ValueLayout.JAVA_INT, i, map.box().get(i));
                 steps.setAtIndex(ValueLayout.JAVA_INT, i, 1);
             }
-            primary.check(
-                    CuMemory.cuTensorMapEncodeTiled(
-                            encoded,
-                            type(map.element()),
-                            rank,
-                            map.address(),
-                            longs(arena, map.sizes()),
-                            longs(arena, map.strides()),
-                            box.address(),
-                            steps.address(),
-                            CuConstants.TENSOR_MAP_INTERLEAVE_NONE,
-                            swizzle(map.swizzle()),
-                            CuConstants.TENSOR_MAP_L2_PROMOTION_L2_256B,
-                            CuConstants.TENSOR_MAP_FLOAT_OOB_FILL_NONE),
-                    "cuTensorMapEncodeTiled(%s)",
-                    map);
+            return CuMemory.cuTensorMapEncodeTiled(
+                    encoded,
+                    type(map.element()),
+                    rank,
+                    map.address(),
+                    longs(arena, map.sizes()),
+                    longs(arena, map.strides()),
+                    box.address(),
+                    steps.address(),
+                    CuConstants.TENSOR_MAP_INTERLEAVE_NONE,
+                    swizzle(map.swizzle()),
+                    CuConstants.TENSOR_MAP_L2_PROMOTION_L2_256B,
+                    CuConstants.TENSOR_MAP_FLOAT_OOB_FILL_NONE);
         }
-        return encoded;
     }
 
     static MemorySegment encode(PrimaryContext primary, WindowMap map) {
-        MemorySegment encoded = Arena.ofAuto().allocate(CuStructs.TENSOR_MAP_BYTES, CuStructs.TENSOR_MAP_ALIGNMENT);
+        MemorySegment encoded = room();
+        primary.check(encode(encoded, map), "cuTensorMapEncodeIm2col(%s)", map);
+        return encoded;
+    }
+
+    /** @return the driver's status */
+    private static int encode(MemorySegment encoded, WindowMap map) {
         try (Arena arena = Arena.ofConfined()) {
             int[] steps = {1, map.steps().get(0), map.steps().get(1), 1};
-            primary.check(
-                    CuMemory.cuTensorMapEncodeIm2col(
-                            encoded,
-                            type(map.element()),
-                            steps.length,
-                            map.address(),
-                            longs(arena, map.sizes()),
-                            longs(arena, map.strides()),
-                            arena.allocateFrom(
-                                            ValueLayout.JAVA_INT,
-                                            -map.before().get(0),
-                                            -map.before().get(1))
-                                    .address(),
-                            arena.allocateFrom(
-                                            ValueLayout.JAVA_INT,
-                                            map.last().get(0),
-                                            map.last().get(1))
-                                    .address(),
-                            map.channels(),
-                            map.positions(),
-                            arena.allocateFrom(ValueLayout.JAVA_INT, steps).address(),
-                            CuConstants.TENSOR_MAP_INTERLEAVE_NONE,
-                            swizzle(map.swizzle()),
-                            CuConstants.TENSOR_MAP_L2_PROMOTION_L2_256B,
-                            CuConstants.TENSOR_MAP_FLOAT_OOB_FILL_NONE),
-                    "cuTensorMapEncodeIm2col(%s)",
-                    map);
+            return CuMemory.cuTensorMapEncodeIm2col(
+                    encoded,
+                    type(map.element()),
+                    steps.length,
+                    map.address(),
+                    longs(arena, map.sizes()),
+                    longs(arena, map.strides()),
+                    arena.allocateFrom(
+                                    ValueLayout.JAVA_INT,
+                                    -map.before().get(0),
+                                    -map.before().get(1))
+                            .address(),
+                    arena.allocateFrom(
+                                    ValueLayout.JAVA_INT,
+                                    map.last().get(0),
+                                    map.last().get(1))
+                            .address(),
+                    map.channels(),
+                    map.positions(),
+                    arena.allocateFrom(ValueLayout.JAVA_INT, steps).address(),
+                    CuConstants.TENSOR_MAP_INTERLEAVE_NONE,
+                    swizzle(map.swizzle()),
+                    CuConstants.TENSOR_MAP_L2_PROMOTION_L2_256B,
+                    CuConstants.TENSOR_MAP_FLOAT_OOB_FILL_NONE);
         }
-        return encoded;
     }
 
     private static long longs(Arena arena, List<Long> values) {

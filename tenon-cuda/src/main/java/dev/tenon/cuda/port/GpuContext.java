@@ -90,6 +90,12 @@ public interface GpuContext extends AutoCloseable {
                 "map of windows: " + device().name() + " has no bulk copies; they need compute capability 9.0");
     }
 
+    /**
+     * Links what {@link #encode} calls, which takes some milliseconds a function in a JVM that has not called it. Does
+     * nothing where the device has no bulk copies.
+     */
+    default void linkMaps() {}
+
     /** Whether the other is open on the same device: memory, events and streams of one then serve the other. */
     boolean sameDevice(GpuContext other);
 

@@ -243,6 +243,12 @@ class TensorMapTest {
 
     /** Without a GPU: the source is one that ptxas takes. */
     @Test
+    void mapsThatLinkTheEncoderAreMaps() {
+        assertThat(TensorMapEncoder.TILES.sizes()).hasSize(2);
+        assertThat(TensorMapEncoder.WINDOWS.sizes()).hasSize(4);
+    }
+
+    @Test
     void theKernelsCompile() {
         KernelCompiler compiler = compiler();
         Assumptions.assumeTrue(compiler.unavailable().isEmpty(), compiler.unavailable());

@@ -59,6 +59,7 @@ public record StepRival(
     @Override
     public boolean rehearse() {
         try {
+            kernels.context().linkMaps();
             return make.apply(new Context(new AtHand(kernels))) != null;
         } catch (UnsupportedException _) {
             return false; // something would have to be compiled
