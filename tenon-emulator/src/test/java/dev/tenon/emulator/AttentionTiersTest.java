@@ -42,7 +42,7 @@ class AttentionTiersTest {
 
     private static String longer(boolean causal) {
         Graph graph = GraphBuilder.build("seen", g -> {
-            Value x = g.input("x", TensorType.of(DType.F16, 1, 4, 200, 64));
+            Value x = g.input("x", TensorType.of(DType.F16, 1, 4, 200, 128));
             g.output(
                     "y",
                     g.addAll(new Attention(causal, 0, AttentionMask.NONE, 0.2, 5), List.of(x, x, x))

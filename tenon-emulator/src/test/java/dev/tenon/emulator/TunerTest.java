@@ -2,6 +2,7 @@ package dev.tenon.emulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.core.error.NativeException;
 import dev.tenon.core.testkit.Await;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
@@ -49,9 +50,16 @@ class TunerTest {
         final List<String> done = new CopyOnWriteArrayList<>();
         private final Lock lock = new ReentrantLock();
         private final boolean loads;
+        private String broken = "";
 
         Operation(boolean loads) {
             this.loads = loads;
+        }
+
+        /** That algorithm does not run. */
+        Operation without(String algorithm) {
+            broken = algorithm;
+            return this;
         }
 
         @Override
@@ -106,6 +114,10 @@ class TunerTest {
 
             @Override
             public void enqueue(GpuStream stream, DeviceBuffer memory) {
+                if (algorithm.equals(broken)) {
+                    done.add("fail");
+                    throw new NativeException(algorithm + " is not implemented");
+                }
                 done.add("run");
                 stream.fill(memory, 0, 256, (byte) 1);
             }
@@ -149,6 +161,18 @@ class TunerTest {
         Operation known = new Operation(true);
         tune(known, records);
         assertThat(known.done).containsExactly("prepare", "run", "close", "take");
+    }
+
+    @Test
+    void knownAlgorithmThatDoesNotRunIsNotTaken() {
+        TuningRecords records = new TuningRecords(new Store(folder), "a library", "a device");
+        tune(new Operation(true).without("second"), records);
+        Operation other = new Operation(true).without("first");
+        tune(other, records);
+        assertThat(other.done).startsWith("prepare", "fail", "close", "trials").endsWith("close", "take");
+        Operation next = new Operation(true).without("first");
+        tune(next, records);
+        assertThat(next.done).containsExactly("prepare", "run", "close", "take");
     }
 
     @Test

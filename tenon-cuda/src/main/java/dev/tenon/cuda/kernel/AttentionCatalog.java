@@ -195,7 +195,7 @@ public final class AttentionCatalog {
 
         /** Blocks a multiprocessor from which on causal launches gain by this form (H200): the last ones run alone. */
         public int causalBlocks() {
-            return size == 64 ? 16 : size > 64 ? 4 : 1;
+            return size > 64 ? 4 : 1;
         }
 
         /** Dynamic shared memory of a block: its queries, two tiles of keys and of values, their masks. */
@@ -378,7 +378,7 @@ public final class AttentionCatalog {
 
         /** Dynamic shared memory of a block. */
         public int sharedBytes() {
-            int tile = TOKENS * size * dtype.bytes();
+            int tile = TOKENS * SizeMath.toInt("attention", dtype.bytesFor(size));
             return BOUNDARY + STAGES * 3 * tile + (isTurned() ? tile : 0);
         }
 

@@ -2,7 +2,6 @@ package dev.tenon.cuda.tuning;
 
 import dev.tenon.core.error.CaptureException;
 import dev.tenon.core.error.NativeException;
-import dev.tenon.core.error.TenonException;
 import dev.tenon.core.lazy.Uninterrupted;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
@@ -193,7 +192,8 @@ public final class Tuner implements AutoCloseable {
                     unsaved.save();
                     unsaved = null;
                 }
-            } catch (TenonException | OutOfMemoryError e) {
+            } catch (RuntimeException
+                    | OutOfMemoryError e) { // a thread that dies here would leave the rest waiting for ever
                 LOG.log(Level.DEBUG, "while the device is idle: " + e);
             } finally {
                 synchronized (this) {
@@ -230,11 +230,8 @@ public final class Tuner implements AutoCloseable {
         Tunable operation = next.operation;
         String problemClass = operation.problemClass();
         Choice known = next.records.get(problemClass); // of a sibling that was timed meanwhile
-        if (known != null) {
-            load(device, operation, known);
-            if (take(device, operation, known)) {
-                return false;
-            }
+        if (known != null && load(device, operation, known) && take(device, operation, known)) {
+            return false;
         }
         Choice choice = time(device, operation);
         if (choice == null) {
@@ -245,17 +242,22 @@ public final class Tuner implements AutoCloseable {
         return true;
     }
 
-    /** Runs an algorithm once, so that no caller waits for its kernels. */
-    private void load(GpuContext device, Tunable operation, Choice known) {
+    /**
+     * Runs an algorithm once, so that no caller waits for its kernels.
+     *
+     * @return false where it does not run: so would the next call
+     */
+    private boolean load(GpuContext device, Tunable operation, Choice known) {
         Tunable.Trial trial = operation.trial(known);
         if (trial == null) {
-            return;
+            return true;
         }
         try (TrialMemory.Loan loan = memory.borrow(operation.trialBytes())) {
-            if (loan != null) {
-                awaitIdle();
-                tried(device, operation, trial, stream -> once(device, stream, trial, loan));
+            if (loan == null) {
+                return true;
             }
+            awaitIdle();
+            return Double.isFinite(tried(device, operation, trial, stream -> once(device, stream, trial, loan)));
         }
     }
 

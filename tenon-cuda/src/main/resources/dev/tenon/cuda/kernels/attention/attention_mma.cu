@@ -1,7 +1,7 @@
 // y = softmax(scale · q kᵀ, capped, masked) v on tensor cores, for heads of at most D elements (FlashAttention-2, arXiv:2307.08691): QUERIES
 // queries a block, ROWS times 16 a warp, tiles of keys staged in shared memory, the next tile on its way while this one is worked on.
-// Sums in f32. Rows as in attention.cu: a row whose sums are NaN is made again by its definition, for a key that is not seen may have values
-// that are not finite.
+// Sums in f32, for heads of at most 64 halves of rounded weights. Rows as in attention.cu: a row whose sums are NaN is made again by its
+// definition, for a key that is not seen may have values that are not finite.
 //
 // Launch: 32 WARPS threads, grid (ceil(queries / QUERIES), heads, min(batches, 65535)); dynamic shared memory for QUERIES queries and four
 // times a tile's keys, in rows of D + 4 floats or D + 8 halves, and two floats a key.

@@ -183,13 +183,6 @@ __device__ __forceinline__ KeptPair<H> load_kept(u32 shared, H) {
 
 __device__ __forceinline__ KeptPair<float> load_kept(u32 shared, float) { return {load_shared_2(shared)}; }
 
-template <typename H>
-__device__ __forceinline__ void store_kept(u32 shared, KeptPair<H> pair) {
-    store_shared(shared, pair.both);
-}
-
-__device__ __forceinline__ void store_kept(u32 shared, KeptPair<float> pair) { store_shared_2(shared, pair.both); }
-
 __device__ __forceinline__ u32 sum_of(u32 a, u32 b, f16) { return fma_f16x2(a, 0x3c003c00u, b); }
 __device__ __forceinline__ u32 sum_of(u32 a, u32 b, bf16) { return add_bf16x2(a, b); }
 __device__ __forceinline__ float2 sum_of(float2 a, float2 b, float) { return {a.x + b.x, a.y + b.y}; }
@@ -201,11 +194,8 @@ struct Moments {
     float sums[2] = {};
     float squares[2] = {};
 
-    __device__ __forceinline__ void begin(float2 two) {
-        if (CENTRED) base = __shfl_sync(0xffffffffu, two.x, static_cast<int>(threadIdx.x) % 32 & 28);
-    }
-
-    __device__ __forceinline__ void add(float2 two) {
+    __device__ __forceinline__ void add(float2 two, bool first) {
+        if (CENTRED && first) base = __shfl_sync(0xffffffffu, two.x, static_cast<int>(threadIdx.x) % 32 & 28);
         float low = two.x - base, high = two.y - base;
         if (CENTRED) sums[0] += low, sums[1] += high;
         squares[0] += low * low;
@@ -235,60 +225,25 @@ struct Kept {
         }
     }
 
-    // Where the pair of the i-th row and 8 columns j of a part of the residual lies, whose boxes begin at `shared`. Chunks of 16 bytes are swapped by the
-    // row's number in its 8 lines.
-    __device__ __forceinline__ u32 place_of(u32 shared, int j, int i) const {
-        int lane = static_cast<int>(threadIdx.x) % 32;
-        u32 inner = sizeof(T) == 2 ? lane % 4 * 4 : lane % 2 * 8;
-        int inside = j * 8 % WIDE;
-        int chunk = (sizeof(T) == 2 ? inside / 8 : inside / 4 + lane % 4 / 2) ^ lane / 4;
-        return shared + j * 8 / WIDE * BOX + (row + i * 8) * 128 + chunk * 16 + inner;
-    }
-
-    // Takes in the columns of two boxes of the residual, which is added where it lies at `shared`.
+    // Takes in the columns of two boxes of the residual, which is added where it lies at `shared`. Chunks of 16 bytes are swapped by the row's number
+    // in its 8 lines.
     template <bool RESIDUAL>
     __device__ __forceinline__ void take(Moments (&moments)[2], u32 shared, int part) {
+        int lane = static_cast<int>(threadIdx.x) % 32;
+        u32 inner = sizeof(T) == 2 ? lane % 4 * 4 : lane % 2 * 8;
 #pragma unroll
         for (int j = 0; j < 2 * WIDE / 8; j++) {
             int at = part * 2 * WIDE / 8 + j;
             if (at >= COLUMNS / 8) break;
+            int inside = j * 8 % WIDE;
+            int chunk = (sizeof(T) == 2 ? inside / 8 : inside / 4 + lane % 4 / 2) ^ lane / 4;
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 KeptPair<T>& pair = pairs[at][i];
-                u32 from = place_of(shared, j, i);
+                u32 from = shared + j * 8 / WIDE * BOX + (row + i * 8) * 128 + chunk * 16 + inner;
                 if (RESIDUAL) pair.both = sum_of(pair.both, load_kept(from, T()).both, T());
-                if (at == 0) moments[i].begin(pair.get());
-                moments[i].add(pair.get());
+                moments[i].add(pair.get(), at == 0);
             }
-        }
-    }
-
-    // Lays the columns of two boxes of the residual, which is added where there is one, in its place.
-    __device__ __forceinline__ void lay(u32 shared, int part, bool residual) const {
-#pragma unroll
-        for (int j = 0; j < 2 * WIDE / 8; j++) {
-            int at = part * 2 * WIDE / 8 + j;
-            if (at >= COLUMNS / 8) break;
-#pragma unroll
-            for (int i = 0; i < 2; i++) {
-                KeptPair<T> pair = pairs[at][i];
-                u32 to = place_of(shared, j, i);
-                if (residual) pair.both = sum_of(pair.both, load_kept(to, T()).both, T());
-                store_kept(to, pair);
-            }
-        }
-    }
-
-    // 32 columns as they were laid.
-    __device__ __forceinline__ void laid(KeptPair<T> (&here)[4][2], const u32 (&parts)[PARTS], int unit) const {
-        constexpr int UNITS_A_PART = 2 * WIDE / 32;
-        u32 shared = parts[0];
-#pragma unroll
-        for (int part = 1; part < PARTS; part++) shared = unit / UNITS_A_PART == part ? parts[part] : shared;
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-#pragma unroll
-            for (int i = 0; i < 2; i++) here[j][i] = load_kept(place_of(shared, unit % UNITS_A_PART * 4 + j, i), T());
         }
     }
 
@@ -301,17 +256,6 @@ struct Kept {
 
     // Finishes and stores 32 columns of a warp's 16 rows.
     __device__ __forceinline__ void store(const Problem& problem, const Shared& shared, const float2 (&scales)[2], int row0, int unit) const {
-        KeptPair<T> here[4][2];
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-#pragma unroll
-            for (int i = 0; i < 2; i++) here[j][i] = pairs[unit * 4 + j][i];
-        }
-        store(problem, shared, scales, row0, unit, here);
-    }
-
-    __device__ __forceinline__ void store(const Problem& problem, const Shared& shared, const float2 (&scales)[2], int row0, int unit,
-                                          const KeptPair<T> (&here)[4][2]) const {
         int column = unit * 32 + static_cast<int>(threadIdx.x) % 4 * 2;
         KeptPair<T> results[2][4];
 #pragma unroll
@@ -320,7 +264,7 @@ struct Kept {
             float2 beta = *reinterpret_cast<const float2*>(shared.beta + column + j * 8);
 #pragma unroll
             for (int i = 0; i < 2; i++) {
-                float2 two = here[j][i].get();
+                float2 two = pairs[unit * 4 + j][i].get();
                 float low = two.x * scales[i].x + scales[i].y, high = two.y * scales[i].x + scales[i].y;
                 results[i][j].keep(float2{low * gamma.x + beta.x, high * gamma.y + beta.y});
             }
@@ -397,37 +341,11 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
     }
     if (TURNS) ring.end_turns(own);
     if (count == 0) return;
-    // the last tile by one copy of the code for all columns, through the residual's places: code that is run once is fetched as slowly as it runs
-    u32 parts[PARTS];
 #pragma unroll
-    for (int part = 0; part < PARTS; part++, place.next()) {
-        parts[part] = ring.ring + place.stage * Ring::STAGE;
-        if (problem.has_residual) {
-            await_phase(ring.full(place.stage), place.parity);
-        } else {
-            ring.await_free(place);
-        }
-        kept.lay(parts[part], part, problem.has_residual);
-    }
-    KeptPair<T> here[4][2];
-    moments[0] = Moments(), moments[1] = Moments();
-#pragma unroll 1
-    for (int unit = 0; unit < UNITS; unit++) {
-        kept.laid(here, parts, unit);
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            if (unit == 0) moments[i].begin(here[0][i].get());
-#pragma unroll
-            for (int j = 0; j < 4; j++) moments[i].add(here[j][i].get());
-        }
-    }
-    kept.tell(moments, shared, told);
+    for (int part = 0; part < PARTS; part++) take(part);
     merge();
-#pragma unroll 1
-    for (int unit = 0; unit < UNITS; unit++) {
-        kept.laid(here, parts, unit);
-        kept.store(problem, shared, scales, walk.before(), unit, here);
-    }
+#pragma unroll
+    for (int unit = 0; unit < UNITS; unit++) kept.store(problem, shared, scales, walk.before(), unit);
 }
 #endif
 

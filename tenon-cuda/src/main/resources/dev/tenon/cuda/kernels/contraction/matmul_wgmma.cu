@@ -1,7 +1,7 @@
 // y = fn(a b + bias) by products of warpgroups (sm_90a): blocks stay and go over tiles of 128 rows and COLUMNS columns, whose parts of 128 bytes
 // of k pass through a ring. The copy engine fetches, asked by one thread of the first warpgroup, which runs ahead into the next tile. The two others
 // make 64 rows each. A tile's sums with their bias are kept, halves rounded in half the registers; the function is applied and results are stored while
-// the tensor cores make the next tile, 32 columns a step, or 64 of the widest where steps are few. Behind 768 elements of k and gelu that takes 7 us a tile, one after the other 12.
+// the tensor cores make the next tile, 32 columns a step, or 64 of the widest where steps are few; those of a block's last tile behind its products. Behind 768 elements of k and gelu that takes 7 us a tile, one after the other 12.
 //
 // a [m,k], y [m,n], rows on 16-byte boundaries; b [n,k] (ALONG_B) or [k,n], likewise; bias [n] may be null. fn takes p0 and p1. Sums in f32; halves
 // with a function are rounded twice, before it and behind it.
@@ -125,12 +125,8 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
         turn ^= 1;
     }
     ring.end_turns(own);
-    if (TENON_FN == 0) {
-        kept.store_all(problem.y, problem.n, finish);
-    } else {
-        meet_at(3, 2 * GROUP);  // nobody reads the ring any more
-        kept.store_all(ring.ring + own * Kept::SPACE, problem.y, problem.n, finish);
-    }
+    meet_at(3, 2 * GROUP);  // nobody reads the ring any more
+    kept.store_all(ring.ring + own * Kept::SPACE, problem.y, problem.n, finish);
 }
 #endif
 

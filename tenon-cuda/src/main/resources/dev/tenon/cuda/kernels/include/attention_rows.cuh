@@ -48,8 +48,8 @@ struct Running {
         return moved;
     }
 
-    // Scores to weights, after rise().
-    template <int N>
+    // Scores to weights, after rise(). SUM: adds them to totals.
+    template <bool SUM, int N>
     __device__ __forceinline__ void to_weights(float (&s)[ROWS][N][4], float factor) {
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
@@ -58,7 +58,7 @@ struct Running {
 #pragma unroll
                 for (int e = 0; e < 4; e++) {
                     s[r][n][e] = fast_exp2(s[r][n][e] * factor - top[r][e / 2]);
-                    total[r][e / 2] += s[r][n][e];
+                    if (SUM) total[r][e / 2] += s[r][n][e];
                 }
             }
         }
@@ -68,7 +68,7 @@ struct Running {
     template <int N>
     __device__ __forceinline__ bool weigh(float (&s)[ROWS][N][4], float (&kept)[ROWS][2], float factor) {
         bool moved = rise(s, kept, factor);
-        to_weights(s, factor);
+        to_weights<true>(s, factor);
         return moved;
     }
 

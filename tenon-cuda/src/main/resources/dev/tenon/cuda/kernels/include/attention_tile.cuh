@@ -19,6 +19,8 @@ constexpr bool KEPT = D * ROWS * static_cast<int>(sizeof(T)) <= 256;
 #if __CUDA_ARCH__ >= TENON_FROM || TENON_EMULATED
 typedef Fragments<T, D, ROWS, KEPT> Frag;
 constexpr int STRIDE = Frag::STRIDE;
+// Totals of weights by a product with ones: eight instructions instead of 64, where registers are left for them.
+constexpr bool SUMMED = sizeof(T) == 2 && D <= 64;
 
 // COUNT rows of a head from `from` on; what lies beyond the last row or element is 0.
 template <int COUNT>
@@ -196,6 +198,7 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
         float o[ROWS][D / 8][4] = {};
         Running<ROWS> running;
         running.clear();
+        float sums[SUMMED ? ROWS : 1][4] = {};
         copy_async_wait<0>();
         __syncthreads();
         frag.keep(own[warp * 16 * ROWS], lane);
@@ -224,15 +227,27 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
 #pragma unroll
                             for (int e = 0; e < 4; e++) o[r][n][e] *= kept[r][e / 2];
                         }
+#pragma unroll
+                        for (int e = 0; SUMMED && e < 4; e++) sums[SUMMED ? r : 0][e] *= kept[r][e / 2];
                     }
                 }
-                running.to_weights(s, scores.factor);  // behind the branch, so that it overlaps with the products
+                running.template to_weights<!SUMMED>(s, scores.factor);  // behind the branch, so that it overlaps with the products
+#pragma unroll
+                for (int r = 0; SUMMED && r < ROWS; r++) Frag::template total<KEYS>(sums[SUMMED ? r : 0], s[r]);
                 frag.template mix<KEYS>(o, s, values[stage * KEYS], lane);
             }
             copy_async_wait<0>();
             __syncthreads();  // the next tile is there, and nobody works on this one
         }
-        running.finish();
+        if (SUMMED) {
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+                for (int i = 0; i < 2; i++) running.total[r][i] = sums[SUMMED ? r : 0][2 * i];
+            }
+        } else {
+            running.finish();
+        }
         store(at, seen, o, running, b, h, key_head, warp_first);
     }
 }

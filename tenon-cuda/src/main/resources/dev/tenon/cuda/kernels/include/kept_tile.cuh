@@ -135,8 +135,8 @@ struct KeptTile {
         for (int unit = 0; unit < UNITS; unit++) store(y, n, unit, finish);
     }
 
-    // The same by one copy of the code for all columns, for one that is run once is fetched as slowly as it runs: through `space`, bytes of shared memory
-    // of the warpgroup alone.
+    // The same by one copy of the code for all columns, for code that is run once takes as long as it takes to fetch: through SPACE bytes of shared memory
+    // that are the warpgroup's alone.
     static constexpr int SPACE = 64 * COLUMNS * sizeof(T);
 
     template <typename Finish>

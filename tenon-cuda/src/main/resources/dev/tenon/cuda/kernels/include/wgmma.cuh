@@ -170,8 +170,6 @@ __device__ __forceinline__ void load_shared_4(u32 (&v)[4], u32 shared) {
     asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "r"(shared) : "memory");
 }
 
-__device__ __forceinline__ void store_shared(u32 shared, u32 word) { asm volatile("st.shared.u32 [%0], %1;" ::"r"(shared), "r"(word) : "memory"); }
-
 __device__ __forceinline__ void store_shared_2(u32 shared, float2 v) {
     asm volatile("st.shared.v2.f32 [%0], {%1,%2};" ::"r"(shared), "f"(v.x), "f"(v.y) : "memory");
 }

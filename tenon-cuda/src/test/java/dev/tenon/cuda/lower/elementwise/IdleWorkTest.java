@@ -149,6 +149,9 @@ class IdleWorkTest {
             tuner.add(() -> {
                 throw new NativeException("does not compile");
             });
+            tuner.add(() -> {
+                throw new IllegalStateException("a fault of ours");
+            });
             tuner.add(last::countDown);
             Thread.sleep(20);
             assertThat(done).hasValue(0);
