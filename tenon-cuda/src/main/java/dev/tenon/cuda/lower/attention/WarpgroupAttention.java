@@ -25,6 +25,11 @@ final class WarpgroupAttention {
     private static final int LEAST_SIZE_BEFORE_LIBRARY = 97; // 64 elements: 2677 us, cuDNN and its check 2416 (H200)
     private static final int LEAST_KEYS_BEFORE_LIBRARY = 512;
 
+    /** Heads in TF32 for which one block a multiprocessor is too few, where it has more of them than so many. */
+    private static final int SMALL = 32;
+
+    private static final int FEW_TILES = 8;
+
     private final AttentionProblem problem;
     private final AttentionHeads heads;
     private final Operands operands;
@@ -61,6 +66,11 @@ final class WarpgroupAttention {
         }
         if (problem.maskStrides().query() != 0) {
             return "each query has its own mask";
+        }
+        if (problem.dtype() == DType.F32
+                && problem.largestSize() <= SMALL
+                && tiles() > (long) FEW_TILES * context.device().multiprocessors()) {
+            return "many heads of " + problem.largestSize() + " elements in TF32, which attention_short makes as fast";
         }
         String rules = problem.refusalWhole();
         return rules.isEmpty() ? unmapped() : rules;

@@ -43,6 +43,13 @@ class ShortAttentionTest {
         assertThat(refusal(DType.F64, 128, 128, 64, OF_KEYS, false)).contains("f64");
     }
 
+    @Test
+    void manySmallHeadsInTf32AreLeft() {
+        assertThat(refusal(DType.F32, 9 * 128 * 132, 128, 32, OF_KEYS, false)).startsWith("many heads of 32 elements");
+        assertThat(refusal(DType.F32, 9 * 128 * 132, 128, 40, OF_KEYS, false)).isEmpty();
+        assertThat(refusal(DType.F16, 9 * 128 * 132, 128, 32, OF_KEYS, false)).isEmpty();
+    }
+
     private static String refusal(DType dtype, long queries, long keys, int size, MaskStrides mask, boolean causal) {
         long heads = 12;
         Strides q = new Strides(queries * heads * size, heads * size, size);
