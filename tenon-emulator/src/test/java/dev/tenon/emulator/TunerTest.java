@@ -20,9 +20,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What is timed at rest, and what is loaded before it is taken. */
@@ -51,6 +53,8 @@ class TunerTest {
         private final Lock lock = new ReentrantLock();
         private final boolean loads;
         private String broken = "";
+        private Runnable afterRun = () -> {};
+        private volatile boolean asked;
 
         Operation(boolean loads) {
             this.loads = loads;
@@ -86,6 +90,7 @@ class TunerTest {
 
         @Override
         public Trial trial(Choice choice) {
+            asked = true;
             return loads ? new Noted(choice.algorithm()) : null;
         }
 
@@ -120,6 +125,7 @@ class TunerTest {
                 }
                 done.add("run");
                 stream.fill(memory, 0, 256, (byte) 1);
+                afterRun.run();
             }
 
             @Override
@@ -173,6 +179,29 @@ class TunerTest {
         Operation next = new Operation(true).without("first");
         tune(next, records);
         assertThat(next.done).containsExactly("prepare", "run", "close", "take");
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void whatIsNotWantedAnyMoreDoesNotWaitForARest() {
+        for (boolean known : new boolean[] {false, true}) {
+            TuningRecords records = new TuningRecords(new Store(folder), known ? "a library" : "another", "a device");
+            if (known) {
+                tune(new Operation(true), records);
+            }
+            AtomicBoolean idle = new AtomicBoolean(true);
+            Operation operation = new Operation(true);
+            // a run begins meanwhile, and others after it
+            BooleanSupplier rests = () -> idle.get() && !(known && operation.asked);
+            operation.afterRun = () -> idle.set(false);
+            try (Tuner tuner = Tuner.of(context(), TrialMemory.of(harness.context), rests)) {
+                tuner.add(operation, records);
+                Await.until("it waits for a rest", () -> known ? operation.asked : operation.done.contains("close"));
+                tuner.remove(operation);
+                assertThat(tuner.settled()).isTrue();
+                assertThat(operation.done.stream().filter("prepare"::equals)).hasSize(known ? 0 : 1);
+            }
+        }
     }
 
     @Test

@@ -65,7 +65,7 @@ final class GpuPlanner implements GpuLoweringContext {
     private final GpuDevice device;
     private final CompileOptions options;
     private final Slots slots;
-    private final List<Place> places = new ArrayList<>();
+    private final List<ValuePlace> places = new ArrayList<>();
     /** Of matrices in another order. */
     private final Map<Ordered, Integer> ordered = new HashMap<>();
 
@@ -89,7 +89,7 @@ final class GpuPlanner implements GpuLoweringContext {
         this.libraryPlans = device.dnn().expected();
         for (int i = 0; i < slots.values().size(); i++) {
             ConstantData data = MemoryPlanner.shown(slots.values().get(i)).constant();
-            places.add(new Place(slots.placements().get(i), data, null));
+            places.add(new ValuePlace(slots.placements().get(i), data, null));
         }
         this.nodes = plan.work().toArray(Node[]::new);
         this.steps = new GpuStep[nodes.length];
@@ -214,7 +214,7 @@ final class GpuPlanner implements GpuLoweringContext {
     /** The constants that steps read, as they lie in memory. */
     private Set<GpuWeights.Layout> read() {
         Set<GpuWeights.Layout> all = new HashSet<>();
-        for (Place place : places) {
+        for (ValuePlace place : places) {
             if (place.read && place.data != null) {
                 all.add(new GpuWeights.Layout(place.data, place.order).place().whole());
             }
@@ -223,7 +223,7 @@ final class GpuPlanner implements GpuLoweringContext {
     }
 
     /** Of a constant that some step reads; 0 for all else. */
-    private long address(Place place) {
+    private long address(ValuePlace place) {
         return place.read && place.data != null ? resources.address(new GpuWeights.Layout(place.data, place.order)) : 0;
     }
 
@@ -307,7 +307,7 @@ final class GpuPlanner implements GpuLoweringContext {
                     && (options.mode() == CompileMode.AOT || !resources.holds(new GpuWeights.Layout(data, order)))) {
                 order.note(kernels(), matrix.type()); // its code is loaded with the step's
             }
-            places.add(new Place(new Placement.Constant(), data, order));
+            places.add(new ValuePlace(new Placement.Constant(), data, order));
             return places.size() - 1;
         });
     }

@@ -230,7 +230,7 @@ public final class Blas implements AutoCloseable {
         TuningRecords found = records();
         Choice choice = found == null ? null : found.get(LtProduct.problemClass(problem, workspaceBytes(), rival));
         if (choice != null && rival != null && choice.algorithm().equals(Rival.ALGORITHM)) {
-            return new LtAnswer.Slower("a kernel of ours is faster, " + Choice.words(choice.timed()));
+            return new LtAnswer.Slower(Rival.faster(choice.timed()));
         }
         GemmProblem kind = problem.withRows(1);
         String sibling = found == null || choice != null ? null : siblings.near(kind, problem.m());

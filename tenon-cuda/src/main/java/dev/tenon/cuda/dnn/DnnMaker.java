@@ -128,9 +128,7 @@ record DnnMaker(
             return null;
         }
         if (choice.algorithm().equals(Rival.ALGORITHM)) {
-            return rivalled
-                    ? new None(new DnnAnswer.Slower("a kernel of ours is faster, " + Choice.words(choice.timed())))
-                    : null;
+            return rivalled ? new None(new DnnAnswer.Slower(Rival.faster(choice.timed()))) : null;
         }
         Made made = by(problem, choice.algorithm(), choice.timed(), false);
         if (made != null) {

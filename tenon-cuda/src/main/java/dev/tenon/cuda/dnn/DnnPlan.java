@@ -47,6 +47,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
     private final List<Long> former = new ArrayList<>();
 
     private volatile int timed;
+    private volatile String unready = "this size is new, and its engines are timed at rest";
     /** Of the call that is being made: a field, so that making one allocates nothing. */
     private long stream;
 
@@ -112,6 +113,11 @@ public final class DnnPlan implements DnnAnswer, Tunable {
         return plan != 0;
     }
 
+    /** Why none may be enqueued yet, in words. */
+    public String unready() {
+        return unready;
+    }
+
     @Override
     public boolean serves(boolean rivalled) {
         return rivalled || isReady();
@@ -126,6 +132,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
     @Override
     public boolean take(Choice choice) {
         if (choice.algorithm().equals(Rival.ALGORITHM)) {
+            unready = Rival.faster(choice.timed());
             return rival != null; // the next that is prepared runs by it
         }
         DnnEngine engine = DnnEngine.parse(choice.algorithm());
@@ -133,7 +140,9 @@ public final class DnnPlan implements DnnAnswer, Tunable {
         if (taken == 0) {
             return false;
         }
-        if (DnnDescriptors.workspaceBytes(taken) > workspaceBytes) {
+        long wanted = DnnDescriptors.workspaceBytes(taken);
+        if (wanted > workspaceBytes) {
+            unready = "the fastest engine works in " + wanted + " bytes; " + workspaceBytes + " are reserved";
             Cudnn.cudnnBackendDestroyDescriptor(taken);
             return true;
         }

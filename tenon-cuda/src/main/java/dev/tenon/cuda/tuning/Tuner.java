@@ -57,6 +57,9 @@ public final class Tuner implements AutoCloseable {
     private final AtomicInteger generation = new AtomicInteger();
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
     private @Nullable Waiting current;
+    /** Whether the operation that is being timed is not wanted any more. */
+    private boolean dropped;
+
     private @Nullable Thread thread;
     private boolean ended;
 
@@ -141,11 +144,12 @@ public final class Tuner implements AutoCloseable {
         return recording;
     }
 
-    /** Takes an operation off the list, and waits where it is being timed. */
+    /** Takes an operation off the list, and waits where it is being timed, but not for a rest of the device. */
     @SuppressWarnings("ReferenceEquality") // that very one
     public void remove(Tunable operation) {
         synchronized (this) {
             waiting.removeIf(one -> one instanceof Timing timing && timing.operation == operation);
+            dropped = dropped || isCurrent(operation); // which may wait for a rest that does not come
         }
         while (isCurrent(operation)) {
             LockSupport.parkNanos(PAUSE_NANOS);
@@ -218,6 +222,7 @@ public final class Tuner implements AutoCloseable {
                 if (idle.getAsBoolean()) {
                     Waiting next = waiting.remove();
                     current = next;
+                    dropped = false;
                     return next;
                 }
             }
@@ -256,8 +261,8 @@ public final class Tuner implements AutoCloseable {
             if (loan == null) {
                 return true;
             }
-            awaitIdle();
-            return Double.isFinite(tried(device, operation, trial, stream -> once(device, stream, trial, loan)));
+            return !awaitIdle()
+                    || Double.isFinite(tried(device, operation, trial, stream -> once(device, stream, trial, loan)));
         }
     }
 
@@ -310,7 +315,9 @@ public final class Tuner implements AutoCloseable {
         double shortest = Double.POSITIVE_INFINITY;
         int timed = 0;
         for (int i = 0; i < trials.size() && (i == 0 || busy < MOST_NANOS); i++) {
-            awaitIdle();
+            if (!awaitIdle()) {
+                return null;
+            }
             long start = System.nanoTime();
             double micros = micros(device, operation, trials.get(i), loan, i == 0);
             busy += System.nanoTime() - start;
@@ -370,15 +377,16 @@ public final class Tuner implements AutoCloseable {
         }
     }
 
-    /** Until the device has nothing else to do, or this is closed. */
-    private void awaitIdle() {
+    /** Until the device has nothing else to do. @return false where it has, and what waits is not wanted any more */
+    private boolean awaitIdle() {
         while (!idle.getAsBoolean()) {
             synchronized (this) {
-                if (ended) {
-                    return;
+                if (ended || dropped) {
+                    return false;
                 }
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
+        return true;
     }
 }

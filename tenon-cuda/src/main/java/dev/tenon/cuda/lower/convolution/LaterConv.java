@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * @param library runs once its plan is ready
  */
 record LaterConv(GpuStep ours, DnnConv library) implements GpuStep {
-    private static final String REASON = "1 fused, 2 cudnn: this size is new, and its engines are timed at rest";
-
     /**
      * The library's step where its plan is ready, or both.
      *
@@ -44,7 +42,9 @@ record LaterConv(GpuStep ours, DnnConv library) implements GpuStep {
 
     @Override
     public List<String> passedOver() {
-        return library.plan().isReady() ? library.passedOver() : List.of(REASON);
+        return library.plan().isReady()
+                ? library.passedOver()
+                : List.of("1 fused, 2 cudnn: " + library.plan().unready());
     }
 
     @Override

@@ -6,13 +6,13 @@ import dev.tenon.cuda.lower.step.WeightOrder;
 import org.jspecify.annotations.Nullable;
 
 /** A value's place; a constant's data is uploaded only if a step reads it. */
-final class Place {
+final class ValuePlace {
     final Placement placement;
     final @Nullable ConstantData data;
     final @Nullable WeightOrder order;
     boolean read;
 
-    Place(Placement placement, @Nullable ConstantData data, @Nullable WeightOrder order) {
+    ValuePlace(Placement placement, @Nullable ConstantData data, @Nullable WeightOrder order) {
         this.placement = placement;
         this.data = data;
         this.order = order;
