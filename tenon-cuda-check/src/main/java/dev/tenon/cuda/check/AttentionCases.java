@@ -249,7 +249,12 @@ final class AttentionCases {
             if (dtype == DType.F16) {
                 q = NdArray.zeros(dtype, 2, size[0], 1, size[3]); // scores would count beside so small a number
             }
-            compare(stage, Precision.FAST, new PlainAttention(true, 1), List.of(q, k, v, mask), size);
+            compare(
+                    stage,
+                    Precision.FAST,
+                    new PlainAttention(true, Math.sqrt(1.0 / size[3])),
+                    List.of(q, k, v, mask),
+                    size);
         }
     }
 
