@@ -16,7 +16,11 @@ public interface Rival {
         return rivalled ? " beside ours" : "";
     }
 
-    /** That it was the fastest, in words. @param timed of how many */
+    /**
+     * That it was the fastest, in words.
+     *
+     * @param timed of how many
+     */
     static String faster(int timed) {
         return "a kernel of ours is faster" + (timed > 1 ? ", " + Choice.words(timed) : "");
     }
