@@ -216,7 +216,7 @@ final class GpuDevice implements Device {
     @Nullable
     IdleWork idleWork() {
         Tuner tuner = libraries.tuner();
-        return tuner.isOn() ? work -> tuner.add(() -> work.accept(modules)) : null;
+        return tuner.isOn() ? work -> tuner.add(() -> work.test(modules)) : null;
     }
 
     Blas blas() {

@@ -45,8 +45,8 @@ public final class Tuner implements AutoCloseable {
     /** An operation, and where what is found for it is kept. */
     private record Timing(Tunable operation, TuningRecords records) implements Waiting {}
 
-    /** What makes something run better. */
-    private record Improvement(Runnable work) implements Waiting {}
+    /** What may make something run better. */
+    private record Improvement(BooleanSupplier work) implements Waiting {}
 
     private final @Nullable GpuContext context;
     private final TrialMemory memory;
@@ -102,8 +102,12 @@ public final class Tuner implements AutoCloseable {
         add(new Timing(operation, records));
     }
 
-    /** Puts work on the list that makes something run better. What was recorded before is recorded anew after it. */
-    public void add(Runnable work) {
+    /**
+     * Puts work on the list that may make something run better.
+     *
+     * @param work says whether it did: then what was recorded before is recorded anew
+     */
+    public void add(BooleanSupplier work) {
         add(new Improvement(work));
     }
 
@@ -181,8 +185,9 @@ public final class Tuner implements AutoCloseable {
             try {
                 switch (next) {
                     case Improvement improvement -> {
-                        improvement.work.run();
-                        generation.incrementAndGet();
+                        if (improvement.work.getAsBoolean()) {
+                            generation.incrementAndGet();
+                        }
                     }
                     case Timing timing -> {
                         if (unsaved != null && unsaved != timing.records) {

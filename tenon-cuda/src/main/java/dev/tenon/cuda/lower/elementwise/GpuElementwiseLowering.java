@@ -20,6 +20,7 @@ import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.IdleWork;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.RegionForm;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -149,8 +150,15 @@ public final class GpuElementwiseLowering {
         int[] slots = allSlots(node, context);
         int number = context.stepNumber();
         ImprovingStep improving = new ImprovingStep(step);
-        idle.add(kernels -> improving.goOnAs(
-                new FusedStep(new ElementwiseKernels(kernels).fused(fused), slots, number, fused.tier(), List.of())));
+        WeakReference<ImprovingStep> served = new WeakReference<>(improving); // its plan may be gone before
+        idle.add(kernels -> {
+            ImprovingStep there = served.get();
+            if (there != null) {
+                there.goOnAs(new FusedStep(
+                        new ElementwiseKernels(kernels).fused(fused), slots, number, fused.tier(), List.of()));
+            }
+            return there != null;
+        });
         return improving;
     }
 

@@ -27,12 +27,13 @@ import dev.tenon.cuda.lower.step.WeightOrder;
 import dev.tenon.cuda.port.FakeGpu;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.tuning.Tuner;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,7 +45,7 @@ class IdleWorkTest {
     }
 
     /** Lowers single nodes; keeps what is to be done when the device is idle. */
-    private record Lowering(Kernels kernels, List<Consumer<Kernels>> later, boolean idles, RegionForm regions)
+    private record Lowering(Kernels kernels, List<Predicate<Kernels>> later, boolean idles, RegionForm regions)
             implements GpuLoweringContext {
         @Override
         public int slot(Value value) {
@@ -105,14 +106,14 @@ class IdleWorkTest {
     void aRegionIsCompiledWhenTheDeviceIsIdleAndServesFromThenOn() {
         try (GpuContext context = context();
                 KernelModules modules = new KernelModules(context, FakeGpu.compiler(_ -> {}))) {
-            List<Consumer<Kernels>> later = new ArrayList<>();
+            List<Predicate<Kernels>> later = new ArrayList<>();
             Lowering lowering = new Lowering(modules, later, true, RegionForm.BY_SIZE);
             GpuStep step = GpuElementwiseLowering.lower(mask(60), lowering);
             assertThat(step.tier()).startsWith("elementwise_region");
             assertThat(step.passedOver())
                     .containsExactly("elementwise_fused: 60 elements; to compile it pays from 32768");
 
-            later.removeFirst().accept(modules);
+            assertThat(later.removeFirst().test(modules)).isTrue();
             assertThat(step.tier()).startsWith("elementwise_fused of 2 steps");
             assertThat(step.passedOver()).isEmpty();
 
@@ -123,10 +124,29 @@ class IdleWorkTest {
     }
 
     @Test
+    @Timeout(60)
+    void nothingIsCompiledForAPlanThatIsGone() throws InterruptedException {
+        AtomicInteger compiled = new AtomicInteger();
+        try (GpuContext context = context();
+                KernelModules modules = new KernelModules(context, FakeGpu.compiler(_ -> compiled.incrementAndGet()))) {
+            List<Predicate<Kernels>> later = new ArrayList<>();
+            Lowering lowering = new Lowering(modules, later, true, RegionForm.BY_SIZE);
+            WeakReference<GpuStep> step = new WeakReference<>(GpuElementwiseLowering.lower(mask(60), lowering));
+            while (step.get() != null) {
+                System.gc();
+                Thread.sleep(10);
+            }
+            int before = compiled.get();
+            assertThat(later.removeFirst().test(modules)).isFalse();
+            assertThat(compiled).hasValue(before);
+        }
+    }
+
+    @Test
     void aRegionStaysInterpretedWhereThatIsAskedForOrNothingIsDoneWhileIdle() {
         try (GpuContext context = context();
                 KernelModules modules = new KernelModules(context, FakeGpu.compiler(_ -> {}))) {
-            List<Consumer<Kernels>> later = new ArrayList<>();
+            List<Predicate<Kernels>> later = new ArrayList<>();
             for (Lowering lowering : List.of(
                     new Lowering(modules, later, true, RegionForm.INTERPRETED),
                     new Lowering(modules, later, false, RegionForm.BY_SIZE))) {
@@ -145,14 +165,18 @@ class IdleWorkTest {
                 Tuner tuner = Tuner.of(context, _ -> null, idle::get)) {
             AtomicInteger done = new AtomicInteger();
             CountDownLatch last = new CountDownLatch(1);
-            tuner.add(done::incrementAndGet);
+            tuner.add(() -> done.incrementAndGet() > 0);
+            tuner.add(() -> false);
             tuner.add(() -> {
                 throw new NativeException("does not compile");
             });
             tuner.add(() -> {
                 throw new IllegalStateException("a fault of ours");
             });
-            tuner.add(last::countDown);
+            tuner.add(() -> {
+                last.countDown();
+                return true;
+            });
             Thread.sleep(20);
             assertThat(done).hasValue(0);
             assertThat(tuner.settled()).isFalse();
