@@ -75,6 +75,11 @@ public final class CachingCompiler implements KernelCompiler {
     }
 
     @Override
+    public boolean isSlowToFind() {
+        return compiler.isSlowToFind();
+    }
+
+    @Override
     public boolean holds(KernelSource source, Architecture architecture) {
         return cached(key(source, architecture), source).isPresent();
     }

@@ -87,10 +87,11 @@ public record KernelCompilers(List<KernelCompiler> compilers) implements KernelC
         return compilers.stream().anyMatch(compiler -> compiler.makesSpecific(device));
     }
 
+    /** Of those that are found at once. */
     @Override
     public boolean holds(KernelSource source, Architecture architecture) {
         for (KernelCompiler compiler : compilers) {
-            if (!compiler.unavailable().isEmpty()) {
+            if (compiler.isSlowToFind() || !compiler.unavailable().isEmpty()) {
                 continue;
             }
             if (compiler.holds(source, architecture)) {

@@ -113,6 +113,11 @@ public final class NvccCompiler implements KernelCompiler {
     }
 
     @Override
+    public boolean isSlowToFind() {
+        return true;
+    }
+
+    @Override
     public String fingerprint() {
         return new Hash()
                 .add(name() + " " + FOUND.get().version())

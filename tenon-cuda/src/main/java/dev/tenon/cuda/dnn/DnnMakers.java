@@ -56,7 +56,7 @@ final class DnnMakers implements AutoCloseable {
     }
 
     /**
-     * Lets a kernel of ours be made ready, so that later sizes of a problem run by it first; once for a kind.
+     * Lets a kernel of ours be made ready, so that later sizes of a problem run by it first.
      *
      * @param later does something at another time
      */
@@ -66,6 +66,8 @@ final class DnnMakers implements AutoCloseable {
             later.accept(() -> {
                 if (rival.rehearse()) {
                     rehearsed.add(kind);
+                } else {
+                    rehearsing.remove(kind); // what is compiled later may be at hand for the next size
                 }
             });
         }

@@ -30,6 +30,11 @@ public interface KernelCompiler {
         return unavailable().isEmpty();
     }
 
+    /** Whether it takes processes of the host to find out whether it is there, for which nobody waits without need. */
+    default boolean isSlowToFind() {
+        return false;
+    }
+
     /** Whether an image is at hand, so that nothing would have to be compiled. */
     default boolean holds(KernelSource source, Architecture architecture) {
         return false;

@@ -76,6 +76,20 @@ class KernelCacheTest {
         assertThat(compiler.compilations).hasValue(1);
     }
 
+    /** Whether nvcc is there takes two processes, and a caller waits for the answer. */
+    @Test
+    void whoIsSlowToFindIsNotAskedWhatIsAtHand() {
+        KernelSource source = CountingCompiler.source("a.cu");
+        KernelCompilers all = new KernelCompilers(List.of(
+                new CachingCompiler(new NvccCompiler(), new KernelCache(folder), () -> {
+                    throw new AssertionError("asked for its entries");
+                }),
+                fresh()));
+        assertThat(all.holds(source, SM_80)).isFalse();
+        fresh().compile(source, SM_80);
+        assertThat(all.holds(source, SM_80)).isTrue();
+    }
+
     @Test
     void anEntryUnderAnotherNameIsNone() throws IOException {
         KernelSource a = CountingCompiler.source("a.cu");
