@@ -10,6 +10,7 @@ import dev.tenon.cuda.tuning.Siblings;
 import dev.tenon.cuda.tuning.TuningRecords;
 import dev.tenon.nativelib.cudnn.Cudnn;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -22,13 +23,15 @@ import org.jspecify.annotations.Nullable;
  * @param found the fastest engines of classes of problems; null where nothing is timed
  * @param siblings engines of other sizes
  * @param rehearsed kinds for which a kernel of ours is loaded
+ * @param workspaces of kinds: the most that an engine of theirs has worked in
  */
 record DnnMaker(
         long handle,
         long mostWorkspaceBytes,
         @Nullable TuningRecords found,
         Siblings<DnnProblem> siblings,
-        Set<DnnProblem> rehearsed) {
+        Set<DnnProblem> rehearsed,
+        Map<DnnProblem, Long> workspaces) {
     /**
      * A question to the library's heuristics.
      *
@@ -48,8 +51,14 @@ record DnnMaker(
      * @param mayBeTimed whether nothing was timed for its class yet
      */
     record Plan(long plan, long workspaceBytes, int timed, boolean mayBeTimed) implements Made {
-        /** Of a problem whose engines are timed before any runs. */
-        static final Plan LATER = new Plan(0, 0, 1, true);
+        /**
+         * Of a problem whose engines are timed before any runs.
+         *
+         * @param workspaceBytes what the fastest may work in then
+         */
+        static Plan later(long workspaceBytes) {
+            return new Plan(0, workspaceBytes, 1, true);
+        }
 
         /** For a plan that nothing runs by. */
         void destroy() {
@@ -84,7 +93,7 @@ record DnnMaker(
             DnnProblem kind = problem.kind();
             boolean later = asked.rivalled() && rehearsed.contains(kind);
             if (later && siblings.isLater(kind, problem.positions())) {
-                return Plan.LATER;
+                return Plan.later(workspaces.getOrDefault(kind, 0L));
             }
             known = by(problem, siblings.near(kind, problem.positions()), 1, true);
         }
@@ -104,7 +113,7 @@ record DnnMaker(
                         if (found != null && problem instanceof DnnProblem convolution) {
                             note(convolution, graph.engine(configuration));
                         }
-                        return new Plan(plan, DnnDescriptors.workspaceBytes(plan), 1, true);
+                        return new Plan(plan, workspaceBytes(problem, plan), 1, true);
                     }
                 }
             }
@@ -141,7 +150,15 @@ record DnnMaker(
     private @Nullable Made by(DnnProblem problem, @Nullable String words, int timed, boolean mayBeTimed) {
         DnnEngine engine = words == null ? null : DnnEngine.parse(words);
         long plan = engine == null ? 0 : plan(problem, engine);
-        return plan == 0 ? null : new Plan(plan, DnnDescriptors.workspaceBytes(plan), timed, mayBeTimed);
+        return plan == 0 ? null : new Plan(plan, workspaceBytes(problem, plan), timed, mayBeTimed);
+    }
+
+    private long workspaceBytes(DnnOperation problem, long plan) {
+        long bytes = DnnDescriptors.workspaceBytes(plan);
+        if (problem instanceof DnnProblem convolution) {
+            workspaces.merge(convolution.kind(), bytes, Math::max);
+        }
+        return bytes;
     }
 
     /** What problems share a fastest engine, in words. */

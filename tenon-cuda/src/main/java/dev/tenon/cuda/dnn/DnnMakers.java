@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -37,6 +38,7 @@ final class DnnMakers implements AutoCloseable {
     private final Set<DnnProblem> rehearsing = ConcurrentHashMap.newKeySet();
 
     private final Set<DnnProblem> rehearsed = ConcurrentHashMap.newKeySet();
+    private final Map<DnnProblem, Long> workspaces = new ConcurrentHashMap<>();
     private final Deque<DnnMaker> spare = new ArrayDeque<>();
     private int all;
 
@@ -105,8 +107,8 @@ final class DnnMakers implements AutoCloseable {
     }
 
     private DnnMaker made() {
-        DnnMaker made =
-                new DnnMaker(newHandle(device, withoutRecording), mostWorkspaceBytes, found, siblings, rehearsed);
+        DnnMaker made = new DnnMaker(
+                newHandle(device, withoutRecording), mostWorkspaceBytes, found, siblings, rehearsed, workspaces);
         synchronized (this) {
             all++;
         }

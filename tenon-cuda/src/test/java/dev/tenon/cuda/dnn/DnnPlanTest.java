@@ -50,9 +50,10 @@ class DnnPlanTest {
                 Dnn.none("not asked"),
                 PROBLEM,
                 new UntimedRival(),
-                DnnMaker.Plan.LATER,
+                DnnMaker.Plan.later(4096),
                 new DnnCaller(context(), new ReentrantLock()));
         assertThat(plan.isReady()).isFalse();
+        assertThat(plan.workspaceBytes()).isEqualTo(4096); // for the engine that will be the fastest
         assertThat(plan.unready()).contains("timed at rest");
         assertThat(plan.take(new Choice(Rival.ALGORITHM, 5))).isTrue();
         assertThat(plan.isReady()).isFalse();
