@@ -249,12 +249,8 @@ final class AttentionCases {
             if (dtype == DType.F16) {
                 q = NdArray.zeros(dtype, 2, size[0], 1, size[3]); // scores would count beside so small a number
             }
-            compare(
-                    stage,
-                    Precision.FAST,
-                    new PlainAttention(true, Math.sqrt(1.0 / size[3])),
-                    List.of(q, k, v, mask),
-                    size);
+            PlainAttention op = new PlainAttention(true, Math.sqrt(1.0 / size[3]));
+            compare(stage, Precision.FAST, op, List.of(q, k, v, mask), size);
         }
     }
 
