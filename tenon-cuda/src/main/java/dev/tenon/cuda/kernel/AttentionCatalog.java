@@ -347,8 +347,12 @@ public final class AttentionCatalog {
         }
 
         public KernelVariant variant() {
-            return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC).with("d" + size, "TENON_D=" + size);
+            return ofWarpgroups(dtype, size);
         }
+    }
+
+    private static KernelVariant ofWarpgroups(DType dtype, int size) {
+        return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC).with("d" + size, "TENON_D=" + size);
     }
 
     /**
@@ -388,7 +392,7 @@ public final class AttentionCatalog {
         }
 
         public KernelVariant variant() {
-            return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC).with("d" + size, "TENON_D=" + size);
+            return ofWarpgroups(dtype, size);
         }
     }
 }

@@ -77,8 +77,11 @@ record ConvTiles(Form form, long splits, long steps) {
                 continue;
             }
             for (long splits : SPLITS) {
+                if (splits > steps) {
+                    break;
+                }
                 ConvTiles cut = new ConvTiles(form, splits, Math.ceilDiv(steps, splits));
-                double micros = splits > steps ? Double.POSITIVE_INFINITY : cut.microseconds(problem, multiprocessors);
+                double micros = cut.microseconds(problem, multiprocessors);
                 if (micros < shortest) {
                     best = cut;
                     shortest = micros;

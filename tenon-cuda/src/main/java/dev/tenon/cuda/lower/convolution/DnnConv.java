@@ -51,6 +51,7 @@ record DnnConv(
     /**
      * The step.
      *
+     * @param mends whether {@link ConvMend} is needed
      * @param rivals makes what is timed beside the library where that makes the whole convolution; null for none
      * @param ours makes the step that is such a rival
      * @param passed takes the reasons why cuDNN does not run it
@@ -60,6 +61,7 @@ record DnnConv(
             ConvGeometry geometry,
             ConvOperands operands,
             Node node,
+            boolean mends,
             GpuLoweringContext context,
             Supplier<@Nullable Rival> rivals,
             Supplier<@Nullable GpuStep> ours,
@@ -74,7 +76,6 @@ record DnnConv(
         DnnProblem problem = problem(geometry, operands, node, context.precision());
         String type =
                 (problem.tf32() ? "TF32" : operands.dtype().toString()) + (geometry.last() ? ", channels last" : "");
-        boolean mends = ConvMend.needed(geometry, node.input(1));
         String fusing = fusing(operands.epilogue());
         if (fusing.isEmpty()) {
             switch (context.prepare(problem, rival)) {

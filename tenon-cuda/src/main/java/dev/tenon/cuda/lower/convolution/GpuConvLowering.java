@@ -96,6 +96,7 @@ public final class GpuConvLowering {
                     geometry,
                     operands,
                     node,
+                    mends,
                     context,
                     () -> rival(geometry, operands, context),
                     () -> tiled(geometry, operands, mends, context, new ArrayList<>()),
