@@ -121,7 +121,7 @@ class TunerTest {
             public void enqueue(GpuStream stream, DeviceBuffer memory) {
                 if (algorithm.equals(broken)) {
                     done.add("fail");
-                    throw new NativeException(algorithm + " is not implemented");
+                    throw new NativeException(algorithm + " does not run here");
                 }
                 done.add("run");
                 stream.fill(memory, 0, 256, (byte) 1);

@@ -143,7 +143,7 @@ final class Ahead<Q, A> implements AutoCloseable {
             try {
                 work.run();
             } catch (RuntimeException | OutOfMemoryError e) {
-                // of a chore, which nobody waits for
+                // of a chore: no answer is due
             }
         }
     }

@@ -62,6 +62,11 @@ record DnnMaker(
 
         /** For a plan that nothing runs by. */
         void destroy() {
+            destroy(plan);
+        }
+
+        /** The same of a descriptor; of 0 nothing. */
+        static void destroy(long plan) {
             if (plan != 0) {
                 Cudnn.cudnnBackendDestroyDescriptor(plan);
             }

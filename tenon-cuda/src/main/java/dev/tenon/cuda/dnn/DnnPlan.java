@@ -146,9 +146,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
             Cudnn.cudnnBackendDestroyDescriptor(taken);
             return true;
         }
-        if (plan != 0) {
-            former.add(plan);
-        }
+        former.add(plan);
         plan = taken;
         timed = choice.timed();
         return true;
@@ -257,10 +255,8 @@ public final class DnnPlan implements DnnAnswer, Tunable {
     void destroy() {
         if (!destroyed) {
             destroyed = true;
-            if (plan != 0) {
-                Cudnn.cudnnBackendDestroyDescriptor(plan);
-            }
-            former.forEach(Cudnn::cudnnBackendDestroyDescriptor);
+            DnnMaker.Plan.destroy(plan);
+            former.forEach(DnnMaker.Plan::destroy);
             arena.close();
         }
     }

@@ -30,7 +30,7 @@ public interface KernelCompiler {
         return unavailable().isEmpty();
     }
 
-    /** Whether it takes processes of the host to find out whether it is there, for which nobody waits without need. */
+    /** Whether finding it takes processes of the host; who can do without it does not look for it. */
     default boolean isSlowToFind() {
         return false;
     }
