@@ -125,7 +125,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
         turn ^= 1;
     }
     ring.end_turns(own);
-    meet_at(3, 2 * GROUP);  // nobody reads the ring any more
+    meet_at(3, 2 * GROUP);  // all have read the ring
     kept.store_all(ring.ring + own * Kept::SPACE, problem.y, problem.n, finish);
 }
 #endif

@@ -17,7 +17,7 @@ struct Tiles {
 };
 
 __device__ __forceinline__ void stage(Tiles& tiles, Heads<const T> from, i64 b, i64 key, i64 keys, i64 h, int d0, int d) {
-    __syncthreads();  // nobody reads what was staged before
+    __syncthreads();  // all have read what was staged before
     int width = d - d0 < DC ? d - d0 : DC;
     for (int i = threadIdx.x; i < BC * DC; i += THREADS) {
         int r = i / DC;

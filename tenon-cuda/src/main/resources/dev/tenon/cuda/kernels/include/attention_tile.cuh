@@ -237,7 +237,7 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
                 frag.template mix<KEYS>(o, s, values[stage * KEYS], lane);
             }
             copy_async_wait<0>();
-            __syncthreads();  // the next tile is there, and nobody works on this one
+            __syncthreads();  // the next tile is there, and all are done with this one
         }
         if (SUMMED) {
 #pragma unroll

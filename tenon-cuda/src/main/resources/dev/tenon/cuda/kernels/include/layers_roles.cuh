@@ -46,7 +46,7 @@ struct TileWords {
 
 __device__ __forceinline__ uint4 four_of(u32 v) { return make_uint4(v, v, v, v); }
 
-// The tile's rows to shared memory; zeros where there are none. Only what is missing is looked for again.
+// The tile's rows to shared memory; zeros past the last. Only what is missing is looked for again.
 __device__ __forceinline__ void stage_rows(T* to, const T* from, int rows, bool waits) {
     constexpr int PACKS = TILE * HIDDEN / V, EACH = (PACKS + ALL - 1) / ALL;
     const uint4* packs = reinterpret_cast<const uint4*>(from) + threadIdx.x;

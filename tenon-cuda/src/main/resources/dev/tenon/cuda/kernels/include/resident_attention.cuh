@@ -250,7 +250,7 @@ __device__ __forceinline__ void attend(const Phase& p, const Block& block) {
         float most[2] = {-TENON_INFINITY, -TENON_INFINITY}, total[2] = {};
         float o[D / 8][4] = {};
         if (warp < active) turn.score(all, most, p, tile * TILE, warp * KEYS);
-        __syncthreads();  // nobody reads the cells any more
+        __syncthreads();  // all have read the cells
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             most[i] = most_of_quad(most[i]);
