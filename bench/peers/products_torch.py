@@ -163,7 +163,7 @@ def warpgroups(kind, along_b, m, n, k, columns, gelu=False):
     right = b.t() if along_b else b
     y = torch.full((m, n), float("nan"), device="cuda", dtype=TYPES[kind])
     depth = 128 // a.element_size()
-    (keep, left_at), (keep2, right_at) = tensor_map(a, (depth, 128)), tensor_map(b, (depth, 128 if along_b else 64))
+    (keep, left_at), (keep2, right_at) = tensor_map(a, (depth, 128)), tensor_map(b, (depth, 128 if along_b and columns % 128 == 0 else 64))
     blocks = min(-(-m // 128) * -(-n // columns), torch.cuda.get_device_properties(0).multi_processor_count)
     maps = [(ctypes.c_char * 128).from_address(at) for at in (left_at, right_at)]
     arguments = [*maps, bias, y, ctypes.c_longlong(m), ctypes.c_longlong(n), ctypes.c_int(max(-(-k // depth), columns // 32 + 1)), ctypes.c_float(0), ctypes.c_float(0)]

@@ -46,6 +46,17 @@ public interface Device extends AutoCloseable {
         return true;
     }
 
+    /** Whether runs leave the host's processors to others, which may {@link #practise} meanwhile. */
+    default boolean leavesProcessors() {
+        return false;
+    }
+
+    /**
+     * Does what {@link #compile} does as far as that holds no memory, for nothing but the JVM, which makes code that is
+     * run often faster.
+     */
+    default void practise(Plan plan, Constants weights, CompileOptions options) {}
+
     /** What is held now. */
     MemoryReport memory();
 

@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A graph ready to run on one device. Owns the weights there, shared by all its sessions, and the plans for the shapes
@@ -50,6 +51,9 @@ public final class CompiledModel implements AutoCloseable {
 
     private final Device.Constants weights;
     private final Planning planning;
+    /** Null where there will be no second plan, or no processor to get ready for it. */
+    private final @Nullable PlanningPractice practice;
+
     private final ModelEvents events;
     private final CompileOptions options;
     private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
@@ -106,6 +110,8 @@ public final class CompiledModel implements AutoCloseable {
         try {
             this.weights = device.newConstants(); // last: nothing after it fails
             this.planning = new Planning(preparation.compiler(), device, weights, options, events);
+            this.practice = PlanningPractice.of(
+                    planning, base.prepared, Runtime.getRuntime().availableProcessors());
         } catch (RuntimeException | Error e) {
             watch.closed();
             throw e;
@@ -334,7 +340,7 @@ public final class CompiledModel implements AutoCloseable {
 
     /** The plan for those types, in use until it is released. */
     private CompiledStage stage(Variant variant, List<TensorType> types) {
-        return variant.plans.acquire(types, () -> {
+        CompiledStage stage = variant.plans.acquire(types, () -> {
             Map<String, TensorType> named = Bindings.named(variant.prepared.graph(), types);
             Graph serving = variant.prepared.serving(named);
             Stage planned = variant == base ? preparation.takePlanned(types) : null;
@@ -343,6 +349,10 @@ public final class CompiledModel implements AutoCloseable {
                     serving,
                     () -> planned != null ? planned : planning.compiler().plan(variant.prepared, named, Map.of()));
         });
+        if (practice != null && variant == base) {
+            practice.begin(types, this::guarded);
+        }
+        return stage;
     }
 
     void forget(Session session) {

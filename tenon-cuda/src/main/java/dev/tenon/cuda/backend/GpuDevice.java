@@ -37,6 +37,9 @@ final class GpuDevice implements Device {
     private final EngineOptions options;
     private final HostBackend host;
     private final Activity activity;
+    /** Whether its work is done by other processors than the host's. */
+    private final boolean elsewhere;
+
     private final PassingStreams streams;
     private final Residents residents;
     private final SavedPlans savedPlans;
@@ -48,9 +51,11 @@ final class GpuDevice implements Device {
             GpuLibraries libraries,
             MemoryLedger ledger,
             EngineOptions options,
-            Activity activity) {
+            Activity activity,
+            boolean elsewhere) {
         this.info = info;
         this.activity = activity;
+        this.elsewhere = elsewhere;
         this.context = context;
         this.modules = modules;
         this.libraries = libraries;
@@ -116,7 +121,8 @@ final class GpuDevice implements Device {
                         : GpuLibraries.none("CUDA's libraries do not work on the " + platform.name()),
                 ledger,
                 options,
-                activity);
+                activity,
+                platform.takesLibraries());
     }
 
     @Override
@@ -143,6 +149,16 @@ final class GpuDevice implements Device {
     @Override
     public boolean settled() {
         return libraries.tuner().settled();
+    }
+
+    @Override
+    public boolean leavesProcessors() {
+        return elsewhere;
+    }
+
+    @Override
+    public void practise(Plan plan, Constants weights, CompileOptions options) {
+        GpuPlanner.practise(plan, GpuWeights.of(weights), this, options);
     }
 
     /** Told by plans that are made and by sessions. */

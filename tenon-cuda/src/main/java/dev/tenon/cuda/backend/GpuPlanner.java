@@ -78,6 +78,9 @@ final class GpuPlanner implements GpuLoweringContext {
     private ResidentLowering resident;
     private final DnnExpected libraryPlans;
     private int lowering;
+    /** Whether a program comes of it, which work may be done for when the device is idle. */
+    private boolean keeps = true;
+
     private String compilerRefused = "";
 
     private GpuPlanner(Plan plan, ProgramResources resources, GpuDevice device, CompileOptions options) {
@@ -115,6 +118,18 @@ final class GpuPlanner implements GpuLoweringContext {
         } catch (RuntimeException | Error e) {
             Closing.after(e, resources::close);
             throw e;
+        }
+    }
+
+    /** Makes the steps of a plan and drops them. */
+    static void practise(Plan plan, GpuWeights weights, GpuDevice device, CompileOptions options) {
+        try (ProgramResources resources = new ProgramResources(weights, device.blas(), device.dnn())) {
+            GpuPlanner planner = new GpuPlanner(plan, resources, device, options);
+            planner.keeps = false;
+            try (DnnExpected _ = planner.libraryPlans) {
+                planner.makeSteps();
+                planner.giveCode(StepKernels.load(device.modules(), planner.stepKernels));
+            }
         }
     }
 
@@ -156,10 +171,7 @@ final class GpuPlanner implements GpuLoweringContext {
         if (saved != null) {
             device.savedPlans().load(saved);
         }
-        for (lowering = 0; lowering < steps.length; lowering++) {
-            stepKernels.add(new StepKernels(device.modules()));
-            steps[lowering] = lower(nodes[lowering]);
-        }
+        makeSteps();
         StepKernels ofInputs = new StepKernels(device.modules());
         CopyKernel.Few inputs = options.execution().recorded() ? new CopyKernel.Few(ofInputs) : null;
         stepKernels.add(ofInputs);
@@ -191,6 +203,13 @@ final class GpuPlanner implements GpuLoweringContext {
                 saved == null ? "" : saved.text(),
                 copies ? inputs : null,
                 resources);
+    }
+
+    private void makeSteps() {
+        for (lowering = 0; lowering < steps.length; lowering++) {
+            stepKernels.add(new StepKernels(device.modules()));
+            steps[lowering] = lower(nodes[lowering]);
+        }
     }
 
     /** What each step does to memory, where there are streams to choose from. */
@@ -324,7 +343,8 @@ final class GpuPlanner implements GpuLoweringContext {
 
     @Override
     public @Nullable IdleWork idleWork() {
-        return device.idleWork();
+        IdleWork idle = device.idleWork();
+        return keeps || idle == null ? idle : _ -> {};
     }
 
     @Override

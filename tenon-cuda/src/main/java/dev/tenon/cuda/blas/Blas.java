@@ -233,20 +233,30 @@ public final class Blas implements AutoCloseable {
             return new LtAnswer.Slower(Rival.faster(choice.timed()));
         }
         GemmProblem kind = problem.withRows(1);
-        String sibling = found == null || choice != null ? null : siblings.near(kind, problem.m());
+        String sibling = found == null || choice != null ? null : sibling(kind, problem.m(), rival);
         device.call(() -> made[0] = new LtProduct(problem, library, workspaceBytes(), choice, sibling, rival));
         LtProduct product = made[0];
         if (!product.refusal().isEmpty()) {
             device.call(product::destroy);
             return new LtAnswer.Refusal(product.refusal());
         }
-        if (!product.isBorrowed()) {
+        product.later = found != null
+                && choice == null
+                && rival != null
+                && !product.isBorrowed()
+                && siblings.isLater(kind, problem.m());
+        if (!product.isBorrowed() && !product.later) {
             siblings.put(kind, problem.m(), product.algorithm());
         }
         if (found != null && product.mayBeTimed()) {
             tuner.add(product, found);
         }
         return product;
+    }
+
+    /** The algorithm to begin with; a rival is sooner than one that was made for quite another size. */
+    private @Nullable String sibling(GemmProblem kind, long rows, @Nullable Rival rival) {
+        return rival == null ? siblings.inStream(kind, rows) : siblings.near(kind, rows);
     }
 
     private @Nullable TuningRecords records() {

@@ -47,6 +47,8 @@ public final class LtProduct implements LtAnswer, Tunable {
     private volatile int timed = 1;
     /** Whether it runs by a sibling's algorithm, and the library was not asked for its own. */
     private boolean borrowed;
+    /** Whether a rival may run until it is timed: its algorithm's kernel may have to be loaded. Set by the asker. */
+    boolean later;
 
     /** How many plans hold it. Guarded by the libraries' lock. */
     int users;
@@ -209,6 +211,14 @@ public final class LtProduct implements LtAnswer, Tunable {
     /** Whether the algorithm was the fastest of several that were timed. */
     public boolean isFound() {
         return timed > 1;
+    }
+
+    /**
+     * Whether its algorithm is the first of sizes like its own, in a stream of sizes that ran by others, and nothing
+     * was timed: the library would load a kernel for it, which takes as long as thousands of products.
+     */
+    public boolean isLater() {
+        return later && !isFound();
     }
 
     /** Whether the algorithm is not its own: {@link #algorithm} says nothing new. */

@@ -33,9 +33,14 @@ public final class Siblings<K> {
         return nearest(kind, size, FACTOR);
     }
 
+    /** The same of a size that a stream of sizes may have had before: its kernels are loaded, if not made for this one. */
+    public @Nullable String inStream(K kind, long size) {
+        return nearest(kind, size, STREAM);
+    }
+
     /** Whether an algorithm was chosen for a size that a stream of sizes may have had before. */
     public boolean isLater(K kind, long size) {
-        return nearest(kind, size, STREAM) != null;
+        return inStream(kind, size) != null;
     }
 
     private synchronized @Nullable String nearest(K kind, long size, long factor) {

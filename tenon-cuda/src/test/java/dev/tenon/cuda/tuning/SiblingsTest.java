@@ -39,6 +39,15 @@ class SiblingsTest {
     }
 
     @Test
+    void algorithmsOfAStreamAreThoseOfTheNearestOfIt() {
+        siblings.put("conv", 1000, "a");
+        assertThat(siblings.inStream("conv", 16_000)).isEqualTo("a");
+        assertThat(siblings.inStream("conv", 16_001)).isNull();
+        siblings.put("conv", 9000, "b");
+        assertThat(siblings.inStream("conv", 16_001)).isEqualTo("b");
+    }
+
+    @Test
     void otherKindsShareNothing() {
         siblings.put("conv", 100, "a");
         assertThat(siblings.near("other", 100)).isNull();

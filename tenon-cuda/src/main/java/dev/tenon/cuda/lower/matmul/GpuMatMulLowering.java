@@ -210,7 +210,7 @@ public final class GpuMatMulLowering {
                 case LtProduct product -> {
                     String untimed = own == null || product.isFound()
                             ? ""
-                            : WarpgroupProducts.untimed(own, dtype, shape, epilogue);
+                            : WarpgroupProducts.untimed(own, dtype, shape, epilogue, product.isLater());
                     if (untimed.isEmpty()) {
                         prepared = product;
                     } else {

@@ -39,6 +39,9 @@ final class WarpgroupProducts {
     /** What the model may be wrong by: a rival that it finds slower by more is not timed. */
     private static final double FAR = 1.3;
 
+    /** Microseconds of a library: what a rival may take longer than these is less than loading a kernel takes. */
+    private static final double SHORT = 20;
+
     /**
      * How a product is made.
      *
@@ -153,12 +156,17 @@ final class WarpgroupProducts {
     }
 
     /**
-     * Why a rival is taken until both are timed; empty where it is not. Of halves alone: TF32 is not known so well.
+     * Why a rival is taken until both are timed; empty where it is not. By the model, of halves alone: TF32 is not known
+     * so well.
      *
      * @param plan of the rival
+     * @param later whether the library would load a kernel for it
      */
-    static String untimed(WarpgroupPlan plan, DType dtype, MatMulShape shape, Epilogue epilogue) {
+    static String untimed(WarpgroupPlan plan, DType dtype, MatMulShape shape, Epilogue epilogue, boolean later) {
         double library = library(dtype, shape, epilogue.residual());
+        if (later && library < SHORT) {
+            return "nothing was timed for this size, and the library would load a kernel for it";
+        }
         return dtype == DType.F32 || plan.microseconds() >= library
                 ? ""
                 : "nothing was timed; a kernel of ours takes " + Micros.text(plan.microseconds())

@@ -111,12 +111,25 @@ class WarpgroupProductsTest {
         assertThat(plan).isNotNull();
         assertThat(plan.text()).isEqualTo("matmul_wgmma, tiles of 128x192");
         assertThat(plan.microseconds()).isBetween(23.0, 26.0);
-        assertThat(WarpgroupProducts.untimed(plan, DType.F16, three, bias)).startsWith("nothing was timed");
-        assertThat(WarpgroupProducts.untimed(plan, DType.F32, three, bias)).isEmpty();
+        assertThat(WarpgroupProducts.untimed(plan, DType.F16, three, bias, false))
+                .startsWith("nothing was timed");
+        assertThat(WarpgroupProducts.untimed(plan, DType.F32, three, bias, false))
+                .isEmpty();
         MatMulShape uneven = shape(32768, 1152, 384);
         WarpgroupPlan slower = rival(DType.F16, uneven, bias, ProductForm.BY_CHOICE);
         assertThat(slower).isNotNull();
-        assertThat(WarpgroupProducts.untimed(slower, DType.F16, uneven, bias)).isEmpty();
+        assertThat(WarpgroupProducts.untimed(slower, DType.F16, uneven, bias, false))
+                .isEmpty();
+        assertThat(WarpgroupProducts.library(DType.F16, uneven, false)).isGreaterThan(20);
+        assertThat(WarpgroupProducts.untimed(slower, DType.F16, uneven, bias, true))
+                .isEmpty();
+        MatMulShape small = shape(154, 256, 1024);
+        WarpgroupPlan behind = rival(DType.F16, small, bias, ProductForm.BY_CHOICE);
+        assertThat(behind).isNotNull();
+        assertThat(WarpgroupProducts.untimed(behind, DType.F16, small, bias, false))
+                .isEmpty();
+        assertThat(WarpgroupProducts.untimed(behind, DType.F16, small, bias, true))
+                .contains("would load a kernel");
     }
 
     private static @Nullable WarpgroupPlan rival(DType dtype, MatMulShape shape, Epilogue epilogue, ProductForm form) {
