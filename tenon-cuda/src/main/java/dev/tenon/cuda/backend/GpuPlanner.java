@@ -49,7 +49,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -217,17 +216,7 @@ final class GpuPlanner implements GpuLoweringContext {
         if (options.execution().streams() == 1) {
             return List.of();
         }
-        StepRates rates = StepRates.of(device.info(), Store.standard());
-        return IntStream.range(0, nodes.length)
-                .mapToObj(i -> StepUses.of(
-                        resident.members(i).stream()
-                                .map(member -> nodes[member])
-                                .toList(),
-                        resident.inside(i),
-                        slots,
-                        io,
-                        rates))
-                .toList();
+        return StepUses.all(nodes, resident, slots, io, StepRates.of(device.info(), Store.standard()));
     }
 
     /** The constants that steps read, as they lie in memory. */

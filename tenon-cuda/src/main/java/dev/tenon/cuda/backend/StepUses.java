@@ -4,10 +4,12 @@ import dev.tenon.core.backend.Slots;
 import dev.tenon.core.compiler.memory.Placement;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
+import dev.tenon.cuda.lower.resident.ResidentLowering;
 import dev.tenon.cuda.schedule.StepUse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /** What the steps of a plan do to a session's memory, and what they cost by prediction. */
 final class StepUses {
@@ -15,6 +17,20 @@ final class StepUses {
     private static final int ARENA = 1;
 
     private StepUses() {}
+
+    /** The uses of the steps of a plan; one that a launch of several does has none of its own. */
+    static List<StepUse> all(Node[] nodes, ResidentLowering resident, Slots slots, IoLayout io, StepRates rates) {
+        return IntStream.range(0, nodes.length)
+                .mapToObj(i -> of(
+                        resident.members(i).stream()
+                                .map(member -> nodes[member])
+                                .toList(),
+                        resident.inside(i),
+                        slots,
+                        io,
+                        rates))
+                .toList();
+    }
 
     /**
      * The use of a step that does the work of so many nodes: exactly their values, but for constants, which nothing

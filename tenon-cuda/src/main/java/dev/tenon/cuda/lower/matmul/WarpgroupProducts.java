@@ -156,8 +156,8 @@ final class WarpgroupProducts {
     }
 
     /**
-     * Why a rival is taken until both are timed; empty where it is not. By the model, of halves alone: TF32 is not known
-     * so well.
+     * Why a rival is taken until both are timed; empty where it is not. By the model, of halves alone: TF32 is not
+     * known so well.
      *
      * @param plan of the rival
      * @param later whether the library would load a kernel for it
