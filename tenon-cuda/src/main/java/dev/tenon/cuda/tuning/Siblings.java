@@ -33,7 +33,7 @@ public final class Siblings<K> {
         return nearest(kind, size, FACTOR);
     }
 
-    /** The same of a size that a stream of sizes may have had before: its kernels are loaded, though made for others. */
+    /** The same of a size that a stream of sizes may have had before: its kernels are loaded, if for others. */
     public @Nullable String inStream(K kind, long size) {
         return nearest(kind, size, STREAM);
     }
