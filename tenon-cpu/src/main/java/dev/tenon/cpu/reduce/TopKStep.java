@@ -5,9 +5,12 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.reduction.TopK;
+import dev.tenon.cpu.keys.KeyLoops;
+import dev.tenon.cpu.keys.Keys;
 import dev.tenon.cpu.loops.MachineLoops;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.Segments;
+import dev.tenon.cpu.loops.StridedCopy;
 import dev.tenon.cpu.machine.LaneKernel;
 import dev.tenon.cpu.memory.Matrix;
 import dev.tenon.cpu.memory.Place;
@@ -16,6 +19,7 @@ import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Lanes;
 import dev.tenon.cpu.step.LoopStep;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The first k of each lane in the order (value, index), which is total, so every k gives a prefix of the same answer. A
@@ -23,8 +27,8 @@ import java.lang.foreign.MemorySegment;
  * The best few of lanes of f32 side by side are found row by row, where machine code runs.
  */
 final class TopKStep extends LoopStep {
-    /** Lanes side by side that are worked on as lines: a line of a cache has as many elements of four bytes. */
-    private static final int GATHERED = 16;
+    /** Of lanes side by side that are worked on as lines: a line of a cache. */
+    private static final int GATHERED_BYTES = 64;
 
     /** Lanes of f32 side by side whose best are found row by row. */
     private static final int PANEL = 256;
@@ -32,10 +36,16 @@ final class TopKStep extends LoopStep {
     /** Bytes of a lane that so many of stay in a cache. */
     private static final long MOST_BYTES = 256 << 10;
 
+    /** Of a lane that is looked through at once. */
+    private static final long BLOCK_BYTES = 4 << 10;
+
     private final DType dtype;
     private final Lanes lanes;
     private final long k;
     private final boolean largest;
+    /** Null of elements of less than a byte. */
+    private final @Nullable Keys keys;
+
     private final boolean gathered;
     private final boolean few;
     private final int input;
@@ -49,8 +59,8 @@ final class TopKStep extends LoopStep {
         this.lanes = lanes;
         this.k = op.k();
         this.largest = op.largest();
-        boolean fits = lanes.size <= MOST_BYTES / Math.max(1, dtype.bytes());
-        this.gathered = lanes.stride > 1 && !Raw.isPacked(dtype) && fits;
+        this.keys = Keys.has(dtype) ? Keys.ofOrder(dtype, largest) : null;
+        this.gathered = lanes.stride > 1 && !Raw.isPacked(dtype) && lanes.size <= MOST_BYTES / dtype.bytes();
         boolean fewBest = k > 0 && k <= LaneKernel.MOST_BEST && lanes.size <= Integer.MAX_VALUE;
         this.few = dtype == DType.F32 && fewBest && lanes.stride >= LaneKernel.LANES;
         this.input = context.slot(node.input(0));
@@ -60,11 +70,11 @@ final class TopKStep extends LoopStep {
 
     @Override
     public long workspaceBytes() {
-        return SizeMath.sum("top-k", heapBytes(), gatheredBytes(), foundBytes());
+        return SizeMath.sum("top-k", heapBytes(), KeyLoops.FOUND_BYTES, gatheredBytes(), foundBytes());
     }
 
     private long gatheredBytes() {
-        return gathered ? SizeMath.product("top-k", GATHERED, lanes.size, dtype.bytes()) : 0;
+        return gathered ? SizeMath.product("top-k", GATHERED_BYTES, lanes.size) : 0;
     }
 
     private long foundBytes() {
@@ -75,9 +85,13 @@ final class TopKStep extends LoopStep {
         return Math.ceilDiv(k * Heap.ENTRY, 64L) * 64;
     }
 
+    private long linesAt() {
+        return heapBytes() + KeyLoops.FOUND_BYTES;
+    }
+
     @Override
     protected long leastUnits() {
-        return few ? Math.min(lanes.stride, PANEL) : gathered ? Math.min(lanes.stride, GATHERED) : 1;
+        return few ? Math.min(lanes.stride, PANEL) : gathered ? Math.min(lanes.stride, GATHERED_BYTES / dtype.bytes()) : 1;
     }
 
     @Override
@@ -114,7 +128,7 @@ final class TopKStep extends LoopStep {
         MemorySegment source = frame.at(input);
         long first = lanes.first(lane, lanes.size);
         long target = lanes.first(lane, k);
-        long found = heapBytes() + gatheredBytes();
+        long found = linesAt() + gatheredBytes();
         Matrix x = new Matrix(source, 4 * first, 4 * lanes.stride);
         int size = (int) lanes.size;
         LaneKernel.best((int) k, largest, size, n, x, new Place(workspace, found), MachineLoops.arguments());
@@ -138,24 +152,15 @@ final class TopKStep extends LoopStep {
             }
             return;
         }
-        MemorySegment lines = workspace.asSlice(heapBytes(), gatheredBytes());
+        MemorySegment lines = workspace.asSlice(linesAt(), gatheredBytes());
         for (long lane = from; lane < to; ) {
-            int count = (int) Math.min(Math.min(GATHERED, to - lane), lanes.stride - lane % lanes.stride);
-            gather(source, lanes.first(lane, lanes.size), count, lines);
+            int count = (int) Math.min(Math.min(GATHERED_BYTES / dtype.bytes(), to - lane), lanes.stride - lane % lanes.stride);
+            long first = lanes.first(lane, lanes.size);
+            StridedCopy.turn(dtype, source, first, lanes.stride, (int) lanes.size, count, lines);
             for (int j = 0; j < count; j++) {
                 lane(frame, lane + j, lines, j * lanes.size, 1, workspace);
             }
             lane += count;
-        }
-    }
-
-    /** Copies lanes side by side to lines one behind the other. */
-    private void gather(MemorySegment source, long first, int count, MemorySegment lines) {
-        for (long i = 0; i < lanes.size; i++) {
-            for (int j = 0; j < count; j++) {
-                long bits = Elements.bits(dtype, source, first + i * lanes.stride + j);
-                Elements.setBits(dtype, lines, j * lanes.size + i, bits);
-            }
         }
     }
 
@@ -179,6 +184,10 @@ final class TopKStep extends LoopStep {
             Heap.set(heap, i, key(memory, first + i * stride), i);
         }
         Heap.make(heap, k);
+        if (stride == 1 && keys != null) {
+            fillInOrder(keys, heap, memory, first);
+            return;
+        }
         long worst = heap.get(Raw.I64, 0);
         for (long i = k; i < lanes.size; i++) {
             long key = key(memory, first + i * stride);
@@ -190,7 +199,41 @@ final class TopKStep extends LoopStep {
         }
     }
 
+    /** Looks through blocks whose best is better than the worst that is known. */
+    private void fillInOrder(Keys known, MemorySegment heap, MemorySegment memory, long first) {
+        int block = (int) (BLOCK_BYTES / known.width());
+        long found = heapBytes();
+        long i = k;
+        while (i < lanes.size) {
+            if (lanes.size - i < (long) KeyLoops.BLOCKS * block) {
+                int n = (int) Math.min(block, lanes.size - i);
+                look(known, heap, memory, first, i, n);
+                i += n;
+                continue;
+            }
+            KeyLoops.largest(known, memory, first + i, block, block, heap, found);
+            for (int which = 0; which < KeyLoops.BLOCKS; which++) {
+                if (heap.get(Raw.I64, found + 8L * which) > heap.get(Raw.I64, 0)) {
+                    look(known, heap, memory, first, i + (long) which * block, block);
+                }
+            }
+            i += (long) KeyLoops.BLOCKS * block;
+        }
+    }
+
+    private void look(Keys known, MemorySegment heap, MemorySegment memory, long first, long from, int n) {
+        long begin = first + from;
+        int at = KeyLoops.better(known, memory, begin, 0, n, heap.get(Raw.I64, 0));
+        while (at < n) {
+            Heap.sink(heap, 0, k, known.key(memory, begin + at), from + at);
+            at = KeyLoops.better(known, memory, begin, at + 1, n, heap.get(Raw.I64, 0));
+        }
+    }
+
     private long key(MemorySegment source, long index) {
+        if (keys != null) {
+            return keys.key(source, index);
+        }
         long key = Order.key(dtype, source, index);
         return largest ? key : ~key;
     }
