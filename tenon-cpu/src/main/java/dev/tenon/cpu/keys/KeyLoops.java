@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 /** What looks for good elements: those with large {@link Keys}. */
 public final class KeyLoops {
     /** Blocks that are read side by side. */
-    public static final int BLOCKS = 8;
+    public static final int BLOCKS = 4;
 
     /** Bytes of what {@link #largest} finds. */
     public static final long FOUND_BYTES = 8L * BLOCKS;

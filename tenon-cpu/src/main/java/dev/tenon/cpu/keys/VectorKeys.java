@@ -14,8 +14,8 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * Loops over keys on the Vector API, for each width of elements. Blocks that lie apart are read side by side: pages of
- * memory that lie one behind the other are looked up one after another. A vector that ends with the block may hold
- * elements that were there before.
+ * memory that lie one behind the other are looked up one after another. Of eight at once, C2 leaves calls in the loop
+ * (tenfold time). A vector that ends with the block may hold elements that were there before.
  */
 final class VectorKeys {
     private static final VectorSpecies<Byte> BYTES = ByteVector.SPECIES_PREFERRED;
@@ -68,29 +68,17 @@ final class VectorKeys {
         ByteVector m1 = m0;
         ByteVector m2 = m0;
         ByteVector m3 = m0;
-        ByteVector m4 = m0;
-        ByteVector m5 = m0;
-        ByteVector m6 = m0;
-        ByteVector m7 = m0;
         for (int i = 0; i < n; i += lanes) {
             long p = at + Math.min(i, n - lanes);
             m0 = m0.max(key(ByteVector.fromMemorySegment(BYTES, x, p, ORDER), flip, mask, addend));
             m1 = m1.max(key(ByteVector.fromMemorySegment(BYTES, x, p + apart, ORDER), flip, mask, addend));
             m2 = m2.max(key(ByteVector.fromMemorySegment(BYTES, x, p + 2 * apart, ORDER), flip, mask, addend));
             m3 = m3.max(key(ByteVector.fromMemorySegment(BYTES, x, p + 3 * apart, ORDER), flip, mask, addend));
-            m4 = m4.max(key(ByteVector.fromMemorySegment(BYTES, x, p + 4 * apart, ORDER), flip, mask, addend));
-            m5 = m5.max(key(ByteVector.fromMemorySegment(BYTES, x, p + 5 * apart, ORDER), flip, mask, addend));
-            m6 = m6.max(key(ByteVector.fromMemorySegment(BYTES, x, p + 6 * apart, ORDER), flip, mask, addend));
-            m7 = m7.max(key(ByteVector.fromMemorySegment(BYTES, x, p + 7 * apart, ORDER), flip, mask, addend));
         }
         to.set(Raw.I64, toAt, m0.reduceLanes(VectorOperators.MAX));
         to.set(Raw.I64, toAt + 8, m1.reduceLanes(VectorOperators.MAX));
         to.set(Raw.I64, toAt + 16, m2.reduceLanes(VectorOperators.MAX));
         to.set(Raw.I64, toAt + 24, m3.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 32, m4.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 40, m5.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 48, m6.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 56, m7.reduceLanes(VectorOperators.MAX));
     }
 
     private static int nextByte(Keys keys, MemorySegment x, long at, int from, int n, byte above) {
@@ -124,29 +112,17 @@ final class VectorKeys {
         ShortVector m1 = m0;
         ShortVector m2 = m0;
         ShortVector m3 = m0;
-        ShortVector m4 = m0;
-        ShortVector m5 = m0;
-        ShortVector m6 = m0;
-        ShortVector m7 = m0;
         for (int i = 0; i < n; i += lanes) {
             long p = at + 2L * Math.min(i, n - lanes);
             m0 = m0.max(key(ShortVector.fromMemorySegment(SHORTS, x, p, ORDER), flip, mask, addend));
             m1 = m1.max(key(ShortVector.fromMemorySegment(SHORTS, x, p + apart, ORDER), flip, mask, addend));
             m2 = m2.max(key(ShortVector.fromMemorySegment(SHORTS, x, p + 2 * apart, ORDER), flip, mask, addend));
             m3 = m3.max(key(ShortVector.fromMemorySegment(SHORTS, x, p + 3 * apart, ORDER), flip, mask, addend));
-            m4 = m4.max(key(ShortVector.fromMemorySegment(SHORTS, x, p + 4 * apart, ORDER), flip, mask, addend));
-            m5 = m5.max(key(ShortVector.fromMemorySegment(SHORTS, x, p + 5 * apart, ORDER), flip, mask, addend));
-            m6 = m6.max(key(ShortVector.fromMemorySegment(SHORTS, x, p + 6 * apart, ORDER), flip, mask, addend));
-            m7 = m7.max(key(ShortVector.fromMemorySegment(SHORTS, x, p + 7 * apart, ORDER), flip, mask, addend));
         }
         to.set(Raw.I64, toAt, m0.reduceLanes(VectorOperators.MAX));
         to.set(Raw.I64, toAt + 8, m1.reduceLanes(VectorOperators.MAX));
         to.set(Raw.I64, toAt + 16, m2.reduceLanes(VectorOperators.MAX));
         to.set(Raw.I64, toAt + 24, m3.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 32, m4.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 40, m5.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 48, m6.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 56, m7.reduceLanes(VectorOperators.MAX));
     }
 
     private static int nextShort(Keys keys, MemorySegment x, long at, int from, int n, short above) {
@@ -180,29 +156,17 @@ final class VectorKeys {
         IntVector m1 = m0;
         IntVector m2 = m0;
         IntVector m3 = m0;
-        IntVector m4 = m0;
-        IntVector m5 = m0;
-        IntVector m6 = m0;
-        IntVector m7 = m0;
         for (int i = 0; i < n; i += lanes) {
             long p = at + 4L * Math.min(i, n - lanes);
             m0 = m0.max(key(IntVector.fromMemorySegment(INTS, x, p, ORDER), flip, mask, addend));
             m1 = m1.max(key(IntVector.fromMemorySegment(INTS, x, p + apart, ORDER), flip, mask, addend));
             m2 = m2.max(key(IntVector.fromMemorySegment(INTS, x, p + 2 * apart, ORDER), flip, mask, addend));
             m3 = m3.max(key(IntVector.fromMemorySegment(INTS, x, p + 3 * apart, ORDER), flip, mask, addend));
-            m4 = m4.max(key(IntVector.fromMemorySegment(INTS, x, p + 4 * apart, ORDER), flip, mask, addend));
-            m5 = m5.max(key(IntVector.fromMemorySegment(INTS, x, p + 5 * apart, ORDER), flip, mask, addend));
-            m6 = m6.max(key(IntVector.fromMemorySegment(INTS, x, p + 6 * apart, ORDER), flip, mask, addend));
-            m7 = m7.max(key(IntVector.fromMemorySegment(INTS, x, p + 7 * apart, ORDER), flip, mask, addend));
         }
         to.set(Raw.I64, toAt, m0.reduceLanes(VectorOperators.MAX));
         to.set(Raw.I64, toAt + 8, m1.reduceLanes(VectorOperators.MAX));
         to.set(Raw.I64, toAt + 16, m2.reduceLanes(VectorOperators.MAX));
         to.set(Raw.I64, toAt + 24, m3.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 32, m4.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 40, m5.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 48, m6.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 56, m7.reduceLanes(VectorOperators.MAX));
     }
 
     private static int nextInt(Keys keys, MemorySegment x, long at, int from, int n, int above) {
@@ -236,29 +200,17 @@ final class VectorKeys {
         LongVector m1 = m0;
         LongVector m2 = m0;
         LongVector m3 = m0;
-        LongVector m4 = m0;
-        LongVector m5 = m0;
-        LongVector m6 = m0;
-        LongVector m7 = m0;
         for (int i = 0; i < n; i += lanes) {
             long p = at + 8L * Math.min(i, n - lanes);
             m0 = m0.max(key(LongVector.fromMemorySegment(LONGS, x, p, ORDER), flip, mask, addend));
             m1 = m1.max(key(LongVector.fromMemorySegment(LONGS, x, p + apart, ORDER), flip, mask, addend));
             m2 = m2.max(key(LongVector.fromMemorySegment(LONGS, x, p + 2 * apart, ORDER), flip, mask, addend));
             m3 = m3.max(key(LongVector.fromMemorySegment(LONGS, x, p + 3 * apart, ORDER), flip, mask, addend));
-            m4 = m4.max(key(LongVector.fromMemorySegment(LONGS, x, p + 4 * apart, ORDER), flip, mask, addend));
-            m5 = m5.max(key(LongVector.fromMemorySegment(LONGS, x, p + 5 * apart, ORDER), flip, mask, addend));
-            m6 = m6.max(key(LongVector.fromMemorySegment(LONGS, x, p + 6 * apart, ORDER), flip, mask, addend));
-            m7 = m7.max(key(LongVector.fromMemorySegment(LONGS, x, p + 7 * apart, ORDER), flip, mask, addend));
         }
         to.set(Raw.I64, toAt, m0.reduceLanes(VectorOperators.MAX));
         to.set(Raw.I64, toAt + 8, m1.reduceLanes(VectorOperators.MAX));
         to.set(Raw.I64, toAt + 16, m2.reduceLanes(VectorOperators.MAX));
         to.set(Raw.I64, toAt + 24, m3.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 32, m4.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 40, m5.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 48, m6.reduceLanes(VectorOperators.MAX));
-        to.set(Raw.I64, toAt + 56, m7.reduceLanes(VectorOperators.MAX));
     }
 
     private static int nextLong(Keys keys, MemorySegment x, long at, int from, int n, long above) {

@@ -101,18 +101,18 @@ final class ArgRowStep implements CpuStep, RangeTask {
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
         MemorySegment workspace = frame.workspace(worker);
-        boolean together = lanes.size <= block;
-        long lane = from;
-        for (; together && lane + BLOCKS <= to; lane += BLOCKS) {
+        long apart = lanes.size <= block ? (to - from) / BLOCKS : 0;
+        for (long lane = from; lane < from + apart; lane++) {
             int n = (int) lanes.size;
-            KeyLoops.largest(keys, x, lane * n, n, n, workspace, 0);
+            KeyLoops.largest(keys, x, lane * n, n, apart * n, workspace, 0);
             for (int i = 0; i < BLOCKS; i++) {
+                long one = lane + i * apart;
                 long best = workspace.get(Raw.I64, 8L * i);
-                y.set(Raw.I64, 8 * (lane + i), KeyLoops.find(keys, x, (lane + i) * n, n, best, last));
+                y.set(Raw.I64, 8 * one, KeyLoops.find(keys, x, one * n, n, best, last));
             }
         }
         Best best = new Best(workspace, last);
-        for (; lane < to; lane++) {
+        for (long lane = from + apart * BLOCKS; lane < to; lane++) {
             best.clear(Best.at(0), keys);
             long index = scan(x, lane * lanes.size, lanes.size, best, Best.at(0), workspace);
             y.set(Raw.I64, 8 * lane, index);

@@ -18,7 +18,9 @@ import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Lanes;
 import dev.tenon.cpu.step.LoopStep;
+import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,11 +35,14 @@ final class TopKStep extends LoopStep {
     /** Lanes of f32 side by side whose best are found row by row. */
     private static final int PANEL = 256;
 
-    /** Bytes of a lane that so many of stay in a cache. */
-    private static final long MOST_BYTES = 256 << 10;
+    /** Of such a lane. */
+    private static final long MOST_ELEMENTS = 1 << 16;
 
-    /** Of a lane that is looked through at once. */
-    private static final long BLOCK_BYTES = 4 << 10;
+    /** Of lanes that workers share, and the most of such lanes, and of their best. */
+    private static final long PIECE_BYTES = 1 << 20;
+
+    private static final long FEW_LANES = 16;
+    private static final long MOST_SHARED = 4096;
 
     private final DType dtype;
     private final Lanes lanes;
@@ -48,6 +53,11 @@ final class TopKStep extends LoopStep {
 
     private final boolean gathered;
     private final boolean few;
+    /** Of each lane, and how many elements they have; the last may have fewer. */
+    private final long pieces;
+
+    private final long piece;
+    private final RangeTask part = this::part;
     private final int input;
     private final int values;
     private final int indices;
@@ -60,9 +70,12 @@ final class TopKStep extends LoopStep {
         this.k = op.k();
         this.largest = op.largest();
         this.keys = Keys.has(dtype) ? Keys.ofOrder(dtype, largest) : null;
-        this.gathered = lanes.stride > 1 && !Raw.isPacked(dtype) && lanes.size <= MOST_BYTES / dtype.bytes();
+        this.gathered = lanes.stride > 1 && !Raw.isPacked(dtype) && lanes.size <= MOST_ELEMENTS;
         boolean fewBest = k > 0 && k <= LaneKernel.MOST_BEST && lanes.size <= Integer.MAX_VALUE;
         this.few = dtype == DType.F32 && fewBest && lanes.stride >= LaneKernel.LANES;
+        boolean shared = keys != null && lanes.stride == 1 && lanes.count <= FEW_LANES && k > 0 && k <= MOST_SHARED;
+        this.pieces = shared ? Math.max(1, lanes.size * dtype.bytes() / PIECE_BYTES) : 1;
+        this.piece = Math.ceilDiv(lanes.size, pieces);
         this.input = context.slot(node.input(0));
         this.values = context.slot(node.outputs().get(0));
         this.indices = context.slot(node.outputs().get(1));
@@ -70,7 +83,12 @@ final class TopKStep extends LoopStep {
 
     @Override
     public long workspaceBytes() {
-        return SizeMath.sum("top-k", heapBytes(), KeyLoops.FOUND_BYTES, gatheredBytes(), foundBytes());
+        return SizeMath.sum("top-k", heapBytes(), KeyLoops.FOUND_BYTES, gatheredBytes(), foundBytes(), sharedBytes());
+    }
+
+    /** The heaps of all pieces, in the workspace of worker 0. */
+    private long sharedBytes() {
+        return pieces > 1 ? SizeMath.product("top-k", heapBytes(), pieces, lanes.count) : 0;
     }
 
     private long gatheredBytes() {
@@ -97,6 +115,47 @@ final class TopKStep extends LoopStep {
     @Override
     public boolean isSerial() {
         return Raw.isPacked(dtype);
+    }
+
+    @Override
+    public void run(CpuFrame frame) {
+        if (pieces == 1) {
+            super.run(frame);
+            return;
+        }
+        frame.parallel(part, lanes.count * pieces, 1);
+        for (long lane = 0; lane < lanes.count; lane++) {
+            BestFew best = of(frame, lane * pieces, 0);
+            for (long i = 1; i < pieces; i++) {
+                best.join(of(frame, lane * pieces + i, 0).heap(), best(i), i * piece);
+            }
+            write(frame, lane, frame.at(input), lane * lanes.size, 1, best.heap());
+        }
+    }
+
+    /** How many of the best a piece has. */
+    private long best(long index) {
+        return Math.min(k, elements(index));
+    }
+
+    private long elements(long index) {
+        return Math.max(0, Math.min(piece, lanes.size - index * piece));
+    }
+
+    private BestFew of(CpuFrame frame, long unit, int worker) {
+        MemorySegment heap = frame.workspace(0).asSlice(linesAt() + unit * heapBytes(), heapBytes());
+        Keys known = Objects.requireNonNull(keys);
+        return new BestFew(known, best(unit % pieces), heap, frame.workspace(worker), heapBytes());
+    }
+
+    private void part(CpuFrame frame, long from, long to, int worker) {
+        for (long unit = from; unit < to; unit++) {
+            long index = unit % pieces;
+            long first = unit / pieces * lanes.size + index * piece;
+            if (best(index) > 0) {
+                of(frame, unit, worker).fill(frame.at(input), first, elements(index));
+            }
+        }
     }
 
     @Override
@@ -167,6 +226,11 @@ final class TopKStep extends LoopStep {
     /** The best of a lane that lies at that place of memory. */
     private void lane(CpuFrame frame, long lane, MemorySegment memory, long first, long stride, MemorySegment heap) {
         fill(heap, memory, first, stride);
+        write(frame, lane, memory, first, stride, heap);
+    }
+
+    /** Takes the heap of a lane apart. */
+    private void write(CpuFrame frame, long lane, MemorySegment memory, long first, long stride, MemorySegment heap) {
         long target = lanes.first(lane, k);
         for (long size = k; size > 0; size--) {
             // the worst of those left
@@ -180,14 +244,14 @@ final class TopKStep extends LoopStep {
 
     /** Makes a heap of the best k. */
     private void fill(MemorySegment heap, MemorySegment memory, long first, long stride) {
+        if (stride == 1 && keys != null) {
+            new BestFew(keys, k, heap, heap, heapBytes()).fill(memory, first, lanes.size);
+            return;
+        }
         for (long i = 0; i < k; i++) {
             Heap.set(heap, i, key(memory, first + i * stride), i);
         }
         Heap.make(heap, k);
-        if (stride == 1 && keys != null) {
-            fillInOrder(keys, heap, memory, first);
-            return;
-        }
         long worst = heap.get(Raw.I64, 0);
         for (long i = k; i < lanes.size; i++) {
             long key = key(memory, first + i * stride);
@@ -196,37 +260,6 @@ final class TopKStep extends LoopStep {
                 Heap.sink(heap, 0, k, key, i);
                 worst = heap.get(Raw.I64, 0);
             }
-        }
-    }
-
-    /** Looks through blocks whose best is better than the worst that is known. */
-    private void fillInOrder(Keys known, MemorySegment heap, MemorySegment memory, long first) {
-        int block = (int) (BLOCK_BYTES / known.width());
-        long found = heapBytes();
-        long i = k;
-        while (i < lanes.size) {
-            if (lanes.size - i < (long) KeyLoops.BLOCKS * block) {
-                int n = (int) Math.min(block, lanes.size - i);
-                look(known, heap, memory, first, i, n);
-                i += n;
-                continue;
-            }
-            KeyLoops.largest(known, memory, first + i, block, block, heap, found);
-            for (int which = 0; which < KeyLoops.BLOCKS; which++) {
-                if (heap.get(Raw.I64, found + 8L * which) > heap.get(Raw.I64, 0)) {
-                    look(known, heap, memory, first, i + (long) which * block, block);
-                }
-            }
-            i += (long) KeyLoops.BLOCKS * block;
-        }
-    }
-
-    private void look(Keys known, MemorySegment heap, MemorySegment memory, long first, long from, int n) {
-        long begin = first + from;
-        int at = KeyLoops.better(known, memory, begin, 0, n, heap.get(Raw.I64, 0));
-        while (at < n) {
-            Heap.sink(heap, 0, k, known.key(memory, begin + at), from + at);
-            at = KeyLoops.better(known, memory, begin, at + 1, n, heap.get(Raw.I64, 0));
         }
     }
 
