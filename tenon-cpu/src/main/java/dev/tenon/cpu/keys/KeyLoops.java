@@ -30,7 +30,8 @@ public final class KeyLoops {
      * @param apart elements from block to block
      * @param found memory that no file is mapped to, outside the heap
      */
-    public static void largest(Keys keys, MemorySegment x, long first, int n, long apart, MemorySegment found, long at) {
+    public static void largest(
+            Keys keys, MemorySegment x, long first, int n, long apart, MemorySegment found, long at) {
         int width = keys.width();
         if (byVectors(keys, x, n)) {
             VectorKeys.largest(keys, x, first * width, n, apart * width, found, at);

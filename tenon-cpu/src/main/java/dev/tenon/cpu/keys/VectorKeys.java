@@ -100,7 +100,10 @@ final class VectorKeys {
 
     private static ShortVector key(ShortVector x, short flip, short mask, short addend) {
         ShortVector t = x.lanewise(VectorOperators.XOR, flip);
-        return t.lanewise(VectorOperators.XOR, t.lanewise(VectorOperators.ASHR, 15).and(mask)).add(addend);
+        return t.lanewise(
+                        VectorOperators.XOR,
+                        t.lanewise(VectorOperators.ASHR, 15).and(mask))
+                .add(addend);
     }
 
     private static void ofShorts(Keys keys, MemorySegment x, long at, int n, long apart, MemorySegment to, long toAt) {
@@ -144,7 +147,10 @@ final class VectorKeys {
 
     private static IntVector key(IntVector x, int flip, int mask, int addend) {
         IntVector t = x.lanewise(VectorOperators.XOR, flip);
-        return t.lanewise(VectorOperators.XOR, t.lanewise(VectorOperators.ASHR, 31).and(mask)).add(addend);
+        return t.lanewise(
+                        VectorOperators.XOR,
+                        t.lanewise(VectorOperators.ASHR, 31).and(mask))
+                .add(addend);
     }
 
     private static void ofInts(Keys keys, MemorySegment x, long at, int n, long apart, MemorySegment to, long toAt) {
@@ -188,7 +194,10 @@ final class VectorKeys {
 
     private static LongVector key(LongVector x, long flip, long mask, long addend) {
         LongVector t = x.lanewise(VectorOperators.XOR, flip);
-        return t.lanewise(VectorOperators.XOR, t.lanewise(VectorOperators.ASHR, 63).and(mask)).add(addend);
+        return t.lanewise(
+                        VectorOperators.XOR,
+                        t.lanewise(VectorOperators.ASHR, 63).and(mask))
+                .add(addend);
     }
 
     private static void ofLongs(Keys keys, MemorySegment x, long at, int n, long apart, MemorySegment to, long toAt) {

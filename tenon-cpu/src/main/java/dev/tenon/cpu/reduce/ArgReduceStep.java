@@ -76,7 +76,8 @@ final class ArgReduceStep extends LoopStep {
         }
         if (keys != null) {
             for (long lane = from; lane < to; ) {
-                int n = (int) Math.min(Math.min(LINES_BYTES / keys.width(), to - lane), lanes.stride - lane % lanes.stride);
+                int n = (int)
+                        Math.min(Math.min(LINES_BYTES / keys.width(), to - lane), lanes.stride - lane % lanes.stride);
                 lines(keys, frame, lane, n, frame.workspace(worker));
                 lane += n;
             }

@@ -13,7 +13,10 @@ public final class CpuSelectionLowering {
     private CpuSelectionLowering() {}
 
     public static CpuStep lower(ArgReduce op, Node node, CpuLoweringContext context) {
-        boolean rows = node.input(0).shape().elements(op.axis() + 1, node.input(0).shape().rank()) == 1;
+        boolean rows = node.input(0)
+                        .shape()
+                        .elements(op.axis() + 1, node.input(0).shape().rank())
+                == 1;
         return rows && Keys.has(node.input(0).dtype())
                 ? new ArgRowStep(op, node, context)
                 : new ArgReduceStep(op, node, context);

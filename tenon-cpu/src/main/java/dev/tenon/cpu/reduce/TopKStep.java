@@ -109,7 +109,9 @@ final class TopKStep extends LoopStep {
 
     @Override
     protected long leastUnits() {
-        return few ? Math.min(lanes.stride, PANEL) : gathered ? Math.min(lanes.stride, GATHERED_BYTES / dtype.bytes()) : 1;
+        return few
+                ? Math.min(lanes.stride, PANEL)
+                : gathered ? Math.min(lanes.stride, GATHERED_BYTES / dtype.bytes()) : 1;
     }
 
     @Override
@@ -213,7 +215,8 @@ final class TopKStep extends LoopStep {
         }
         MemorySegment lines = workspace.asSlice(linesAt(), gatheredBytes());
         for (long lane = from; lane < to; ) {
-            int count = (int) Math.min(Math.min(GATHERED_BYTES / dtype.bytes(), to - lane), lanes.stride - lane % lanes.stride);
+            int count = (int)
+                    Math.min(Math.min(GATHERED_BYTES / dtype.bytes(), to - lane), lanes.stride - lane % lanes.stride);
             long first = lanes.first(lane, lanes.size);
             StridedCopy.turn(dtype, source, first, lanes.stride, (int) lanes.size, count, lines);
             for (int j = 0; j < count; j++) {

@@ -31,9 +31,15 @@ class KeysTest {
         for (int r = 0; r < wanted.size(); r++) {
             for (int i = 0; i < wanted.get(r).size(); i++) {
                 boolean floats = wanted.get(r).dtype().isFloat();
-                Object a = floats ? (Object) (found.get(r).get(i) + 0.0) : found.get(r).getLong(i);
-                Object b = floats ? (Object) (wanted.get(r).get(i) + 0.0) : wanted.get(r).getLong(i);
-                assertThat(a).as("%s of %s, result %d, element %d", op, x.type(), r, i).isEqualTo(b);
+                Object a = floats
+                        ? (Object) (found.get(r).get(i) + 0.0)
+                        : found.get(r).getLong(i);
+                Object b = floats
+                        ? (Object) (wanted.get(r).get(i) + 0.0)
+                        : wanted.get(r).getLong(i);
+                assertThat(a)
+                        .as("%s of %s, result %d, element %d", op, x.type(), r, i)
+                        .isEqualTo(b);
             }
         }
     }
@@ -85,11 +91,12 @@ class KeysTest {
             value = DType.class,
             names = {"I8", "BF16", "F32", "I64", "U4"})
     void longRows(DType dtype) {
-        int n = 8 * (1 << 17) * 8 / Math.max(8, dtype.bits()) + 1003;
-        NdArray x = new Seeded(5).array(dtype, 2, n);
+        int n = 20 * (1 << 17) * 8 / Math.max(8, dtype.bits()) + 1003;
+        NdArray x = new Seeded(5).array(dtype, 1, n);
         checkAll(x, 1, 7);
         double best = dtype.isFloat() ? 8192 : Elements.toDouble(dtype, Elements.fromLong(dtype, 7));
-        for (int[] places : new int[][] {{0, n - 1}, {n - 1, n - 1}, {n / 2, n / 2 + 1}, {5, n - 900}, {n - 3, n - 2}}) {
+        for (int[] places :
+                new int[][] {{0, n - 1}, {n - 1, n - 1}, {n / 2, n / 2 + 1}, {5, n - 900}, {n - 3, n - 2}}) {
             NdArray y = new Seeded(6).array(dtype, 1, n);
             for (int i = 0; i < n; i++) {
                 y.set(i, dtype.isFloat() ? 1 : 0);
@@ -123,11 +130,13 @@ class KeysTest {
                     long a = Order.key(dtype, x, i);
                     long b = Order.key(dtype, x, other);
                     int wanted = largest ? Long.compare(a, b) : Long.compare(b, a);
-                    assertThat(Long.compare(order.key(x, i), order.key(x, other))).isEqualTo(wanted);
+                    assertThat(Long.compare(order.key(x, i), order.key(x, other)))
+                            .isEqualTo(wanted);
                     boolean aNaN = dtype.isFloat() && a == Long.MAX_VALUE;
                     boolean bNaN = dtype.isFloat() && b == Long.MAX_VALUE;
                     int extreme = aNaN || bNaN ? Boolean.compare(aNaN, bNaN) : wanted;
-                    assertThat(Long.compare(extremes.key(x, i), extremes.key(x, other))).isEqualTo(extreme);
+                    assertThat(Long.compare(extremes.key(x, i), extremes.key(x, other)))
+                            .isEqualTo(extreme);
                 }
             }
         }
