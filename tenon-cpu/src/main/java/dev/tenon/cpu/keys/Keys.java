@@ -116,7 +116,7 @@ public final class Keys {
     }
 
     /** The largest key of values that are worse than that of a canonical key; itself if there is none. */
-    long worse(long key) {
+    public long worse(long key) {
         if (isFloat) {
             boolean zero = key == addend;
             boolean first = nans == NaNs.FIRST && key > bound;
