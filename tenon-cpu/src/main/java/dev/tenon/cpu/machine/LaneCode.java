@@ -37,13 +37,13 @@ abstract class LaneCode {
     /** Rows at a time, and bytes ahead whose lines are asked for. */
     static final int MOST = 8;
 
-    private static final int LINES = 256;
+    private static final int LINES = 1024;
     private static final int LINE = 64;
 
     final VectorAssembler code = new VectorAssembler();
 
     static long nextAhead(int n, long step) {
-        return MOST * step + Math.min(0, LINES - 4L * n);
+        return 4L * n > LINES ? MOST * step + LINES - 4L * n : LINES / (4L * n) * MOST * step;
     }
 
     static Memory argument(int offset) {
