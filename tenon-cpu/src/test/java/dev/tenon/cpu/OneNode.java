@@ -8,6 +8,7 @@ import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.Precision;
+import dev.tenon.cpu.keys.KeyHotLoops;
 import dev.tenon.cpu.loops.HotLoop;
 import dev.tenon.cpu.loops.MoveLoops;
 import dev.tenon.cpu.loops.Raw;
@@ -42,6 +43,7 @@ public final class OneNode {
         if (Vectors.available()) {
             MoveLoops.all().forEach(HotLoop::adopt);
             PackedHotLoops.all().forEach(HotLoop::adopt);
+            KeyHotLoops.all().forEach(HotLoop::adopt);
             ChannelHotLoops.all().forEach(HotLoop::adopt);
         }
     }

@@ -105,7 +105,21 @@ record MemoryBenches(String name, TensorType x, Graph graph) {
                 all.add(one(fn + " of columns", f32(size), new Reduce(fn, List.of(0), false)));
             }
         }
-        all.add(one("argmax of rows", f32(1, 16_777_216), new ArgReduce(true, 1, false, false)));
+        for (DType dtype : List.of(DType.F32, DType.F16, DType.I8, DType.I32, DType.I64)) {
+            for (long[] size : new long[][] {
+                {65_536, 1024 / dtype.bytes()},
+                {1, (64 << 20) / dtype.bytes()}
+            }) {
+                TensorType x = TensorType.of(dtype, size);
+                all.add(one("argmax of rows", x, new ArgReduce(true, 1, false, false)));
+                all.add(one("top-3 of rows", x, new TopK(3, 1, true, true)));
+            }
+            if (dtype != DType.F32) {
+                TensorType x = TensorType.of(dtype, 65_536, 2048 / dtype.bytes());
+                all.add(one("argmax of columns", x, new ArgReduce(true, 0, false, false)));
+                all.add(one("top-3 of columns", x, new TopK(3, 0, true, true)));
+            }
+        }
         return all;
     }
 

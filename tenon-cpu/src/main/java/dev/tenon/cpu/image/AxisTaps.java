@@ -2,7 +2,7 @@ package dev.tenon.cpu.image;
 
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.image.ResizeTaps;
-import dev.tenon.cpu.machine.BlendTaps;
+import dev.tenon.cpu.machine.BlendKernel;
 
 /** The taps of one axis as flat arrays; an element without any has the extrapolation value. */
 final class AxisTaps {
@@ -102,8 +102,8 @@ final class AxisTaps {
     }
 
     /** The taps of rows of so many floats. */
-    BlendTaps rows(long floats) {
-        return new BlendTaps(starts, indices, weightsF32, SizeMath.product("resize", floats, 4));
+    BlendKernel.Taps rows(long floats) {
+        return new BlendKernel.Taps(starts, indices, weightsF32, SizeMath.product("resize", floats, 4));
     }
 
     /** Whether each element is that of the same index. */

@@ -6,7 +6,7 @@ import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.MachineLoops;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.WindowLoops;
-import dev.tenon.cpu.machine.BlendTaps;
+import dev.tenon.cpu.machine.BlendKernel;
 import dev.tenon.cpu.memory.Matrix;
 import dev.tenon.cpu.memory.Place;
 import dev.tenon.cpu.step.CpuLoweringContext;
@@ -26,7 +26,7 @@ final class ResizeF32Step extends ResizeStep {
 
     private final Loops loops = Loops.current();
     /** The taps within a line of neighbours that share them, or null. */
-    private final @Nullable BlendTaps rows;
+    private final BlendKernel.@Nullable Taps rows;
 
     ResizeF32Step(Resize op, @Nullable AxisTaps[] taps, Node node, CpuLoweringContext context) {
         super("weighted f32 lines, " + Loops.current().tier(), op, taps, node, context);

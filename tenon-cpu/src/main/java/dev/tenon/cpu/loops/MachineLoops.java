@@ -3,7 +3,6 @@ package dev.tenon.cpu.loops;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.machine.BlendKernel;
-import dev.tenon.cpu.machine.BlendTaps;
 import dev.tenon.cpu.machine.CallableCode;
 import dev.tenon.cpu.machine.MachineRows;
 import dev.tenon.cpu.machine.MoveKernel;
@@ -351,7 +350,7 @@ public final class MachineLoops extends LoopsOverOthers {
      *
      * @param n floats of a row
      */
-    public static boolean blend(BlendTaps taps, int n, Place x, Matrix y) {
+    public static boolean blend(BlendKernel.Taps taps, int n, Place x, Matrix y) {
         if (KERNELS == null || !Segments.isNative(x.memory()) || !Segments.isNative(y.memory()) || y.stride() < 0) {
             return false;
         }

@@ -274,6 +274,25 @@ public final class StridedCopy {
         return done;
     }
 
+    /**
+     * Turns columns of whole bytes, side by side, into lines one behind the other.
+     *
+     * @param stride from row to row, in elements
+     * @param rows elements of a line
+     */
+    public static void turn(
+            DType dtype, MemorySegment from, long first, long stride, int rows, int columns, MemorySegment lines) {
+        int width = dtype.bytes();
+        Matrix given = new Matrix(from, width * first, width * stride);
+        Matrix wanted = new Matrix(lines, 0, (long) width * rows);
+        for (int row = MachineLoops.transpose(width, rows, columns, given, wanted, false); row < rows; row++) {
+            for (int column = 0; column < columns; column++) {
+                long bits = Elements.bits(dtype, from, first + row * stride + column);
+                Elements.setBits(dtype, lines, (long) column * rows + row, bits);
+            }
+        }
+    }
+
     /** What would be less than four beyond a tile belongs to it. */
     private static long tileSize(long left) {
         return left < TILE + 4 ? left : TILE;

@@ -11,10 +11,12 @@ import static dev.tenon.cpu.machine.Assembler.RDI;
 import static dev.tenon.cpu.machine.Assembler.RDX;
 import static dev.tenon.cpu.machine.Assembler.RSI;
 
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
 import dev.tenon.cpu.memory.Matrix;
 import dev.tenon.cpu.memory.Place;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -25,6 +27,43 @@ import java.lang.foreign.ValueLayout;
  */
 public record BlendKernel(CallableCode kernel, int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+
+    /**
+     * Which rows of x each result of {@link #run} is the sum of, and their weights. Immutable, thread-safe.
+     *
+     * <p>Made here alone, so that the farthest row is what the code will read.
+     */
+    public static final class Taps {
+        final MemorySegment memory;
+        final int results;
+        /** How many bytes the last row of x begins at; -1 without any tap. */
+        final long last;
+
+        /**
+         * Copies taps.
+         *
+         * @param starts of each result, the first of its taps, and behind the last result their number
+         * @param rows of each tap, the row of x
+         * @param rowBytes from a row of x to the next
+         */
+        public Taps(int[] starts, int[] rows, float[] weights, long rowBytes) {
+            results = starts.length - 1;
+            memory = Arena.ofAuto().allocate(8L * results + (long) Code.TAP_BYTES * rows.length, 64);
+            long at = 0;
+            int farthest = -1;
+            for (int result = 0; result < results; result++) {
+                memory.set(ValueLayout.JAVA_LONG, at, starts[result + 1] - starts[result]);
+                at += 8;
+                for (int tap = starts[result]; tap < starts[result + 1]; tap++) {
+                    farthest = Math.max(farthest, rows[tap]);
+                    memory.set(ValueLayout.JAVA_LONG, at, SizeMath.product("taps", rows[tap], rowBytes));
+                    memory.set(ValueLayout.JAVA_FLOAT, at + Code.WEIGHT, weights[tap]);
+                    at += Code.TAP_BYTES;
+                }
+            }
+            last = farthest < 0 ? -1 : SizeMath.product("taps", farthest, rowBytes);
+        }
+    }
 
     /**
      * With vectors of that many floats.
@@ -44,7 +83,7 @@ public record BlendKernel(CallableCode kernel, int lanes) {
      * @param arguments {@link CallableCode#ARGUMENT_BYTES} of memory that no other thread uses
      * @throws IndexOutOfBoundsException if rows do not lie within their memory
      */
-    public void run(BlendTaps taps, int n, Place x, Matrix y, MemorySegment arguments) {
+    public void run(Taps taps, int n, Place x, Matrix y, MemorySegment arguments) {
         if (taps.results == 0 || n <= 0) {
             return;
         }

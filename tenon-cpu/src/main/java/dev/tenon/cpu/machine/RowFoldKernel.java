@@ -17,7 +17,7 @@ public record RowFoldKernel(Kernel sums, Kernel extremes, Kernel exponentials, i
     private static final int POSITIVE_INFINITY = MachineRows.key(Float.POSITIVE_INFINITY);
 
     /** Bytes ahead in rows that lie one behind the other, of several at once and of one alone. */
-    private static final long LINES = 256;
+    private static final long LINES = 512;
 
     private static final long LINES_ALONE = 512;
 

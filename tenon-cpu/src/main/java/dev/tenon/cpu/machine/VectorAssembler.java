@@ -182,6 +182,12 @@ final class VectorAssembler extends VexAssembler {
         code.write(NOT_LESS_THAN);
     }
 
+    /** A mask of the lanes of which one of those comparisons is true. */
+    void compare512(int comparison, int mask, int a, Memory b) {
+        evex(MAP_0F, NONE, 0xC2, mask, a, b, 0, 64);
+        code.write(comparison);
+    }
+
     /** A mask of the lanes that are NaN. */
     void notNumbers512(int mask, int a) {
         evex(MAP_0F, NONE, 0xC2, mask, a, a);
@@ -247,9 +253,14 @@ final class VectorAssembler extends VexAssembler {
 
     /** Equal if a mask has no lane. */
     void testMask(int mask) {
-        vexPrefix(MAP_0F, NONE, mask, 0, 0, mask, false);
+        testMasks(mask, mask);
+    }
+
+    /** Equal if neither mask has a lane. */
+    void testMasks(int a, int b) {
+        vexPrefix(MAP_0F, NONE, a, 0, 0, b, false);
         code.write(0x98);
-        code.write(0xC0 | (mask & 7) << 3 | mask & 7);
+        code.write(0xC0 | (a & 7) << 3 | b & 7);
     }
 
     /** @param unit what a displacement of one byte counts in */

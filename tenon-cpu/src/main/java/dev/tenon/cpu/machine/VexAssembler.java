@@ -20,8 +20,12 @@ class VexAssembler extends Assembler {
     /** The comparison "one is NaN". */
     static final int UNORDERED = 3;
 
-    /** The comparison "not less than, or unordered". */
+    /** The comparison "not less than, or unordered", and those like it. */
     static final int NOT_LESS_THAN = 5;
+
+    static final int NOT_AT_MOST = 6;
+    static final int NOT_AT_LEAST = 9;
+    static final int NOT_GREATER_THAN = 10;
 
     /** Operations of two vectors. Minimum and maximum are the second operand where either is NaN, or both are zero. */
     enum Arithmetic {

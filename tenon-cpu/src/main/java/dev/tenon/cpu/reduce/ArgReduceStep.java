@@ -4,9 +4,10 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.cpu.columns.ColumnLoops;
-import dev.tenon.cpu.loops.FloatRows;
-import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.keys.KeyLoops;
+import dev.tenon.cpu.keys.Keys;
 import dev.tenon.cpu.loops.Raw;
+import dev.tenon.cpu.loops.StridedCopy;
 import dev.tenon.cpu.machine.ColumnKernel;
 import dev.tenon.cpu.memory.Matrix;
 import dev.tenon.cpu.memory.Place;
@@ -15,17 +16,10 @@ import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Lanes;
 import dev.tenon.cpu.step.LoopStep;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
-/**
- * Where the extreme of each lane is. In long lanes of f32 that lie in order, only blocks whose extreme is better than
- * those before are looked through.
- */
+/** Where the extreme of each lane is: of lanes that lie side by side, or have elements of less than a byte. */
 final class ArgReduceStep extends LoopStep {
-    private static final int BLOCK = FloatRows.BLOCK;
-
-    /** Elements of a lane that are worth blocks. */
-    private static final int LEAST = 128;
-
     /** Of a panel, and fewer that are worth a piece. */
     private static final int COLUMNS = 1024;
 
@@ -36,10 +30,18 @@ final class ArgReduceStep extends LoopStep {
 
     private static final long ROWS_AT = 4L * COLUMNS;
 
+    /** Of lanes of other types that are worked on as lines, and how many of their rows. */
+    private static final int LINES_BYTES = 256;
+
+    private static final int LINE_ROWS = 256;
+    private static final long LINES_AT = Best.at(LINES_BYTES);
+
     private final DType dtype;
     private final Lanes lanes;
-    private final boolean blocks;
     private final boolean columns;
+    /** Null of elements of less than a byte. */
+    private final @Nullable Keys keys;
+
     private final ColumnKernel.Search search;
     private final boolean max;
     private final boolean last;
@@ -51,8 +53,8 @@ final class ArgReduceStep extends LoopStep {
         super("lanes", lanes.count, lanes.size);
         this.dtype = node.input(0).dtype();
         this.lanes = lanes;
-        this.blocks = dtype == DType.F32 && lanes.stride == 1 && lanes.size >= LEAST;
         this.columns = dtype == DType.F32 && lanes.stride > 1 && lanes.size <= Integer.MAX_VALUE;
+        this.keys = Keys.has(dtype) ? Keys.ofExtremes(dtype, op.max()) : null;
         this.search = new ColumnKernel.Search(op.max(), op.last());
         this.max = op.max();
         this.last = op.last();
@@ -72,9 +74,18 @@ final class ArgReduceStep extends LoopStep {
             }
             return;
         }
+        if (keys != null) {
+            for (long lane = from; lane < to; ) {
+                int n = (int)
+                        Math.min(Math.min(LINES_BYTES / keys.width(), to - lane), lanes.stride - lane % lanes.stride);
+                lines(keys, frame, lane, n, frame.workspace(worker));
+                lane += n;
+            }
+            return;
+        }
         for (long lane = from; lane < to; lane++) {
             long first = lanes.first(lane, lanes.size);
-            target.set(Raw.I64, lane * 8, blocks ? inBlocks(source, first) : inLane(source, first));
+            target.set(Raw.I64, lane * 8, inLane(source, first));
         }
     }
 
@@ -109,6 +120,32 @@ final class ArgReduceStep extends LoopStep {
         }
     }
 
+    /** Lanes side by side as lines, so many rows at a time. */
+    private void lines(Keys known, CpuFrame frame, long lane, int n, MemorySegment workspace) {
+        MemorySegment lines = workspace.asSlice(LINES_AT, (long) LINES_BYTES * LINE_ROWS);
+        long first = lanes.first(lane, lanes.size);
+        Best best = new Best(workspace, last);
+        for (int j = 0; j < n; j++) {
+            best.clear(Best.at(j), known);
+        }
+        for (long row = 0; row < lanes.size; row += LINE_ROWS) {
+            int rows = (int) Math.min(LINE_ROWS, lanes.size - row);
+            StridedCopy.turn(dtype, frame.at(input), first + row * lanes.stride, lanes.stride, rows, n, lines);
+            for (int j = 0; j < n; j++) {
+                if (j % KeyLoops.BLOCKS == 0) {
+                    KeyLoops.largest(known, lines, (long) j * rows, rows, rows, workspace, 0);
+                }
+                long key = workspace.get(Raw.I64, 8L * (j % KeyLoops.BLOCKS));
+                if (best.take(Best.at(j), key, row)) {
+                    best.set(Best.at(j), key, row + KeyLoops.find(known, lines, (long) j * rows, rows, key, last));
+                }
+            }
+        }
+        for (int j = 0; j < n; j++) {
+            frame.at(output).set(Raw.I64, 8 * (lane + j), best.index(Best.at(j)));
+        }
+    }
+
     /** Of two rows of a lane, a later one second. */
     private long better(MemorySegment source, long first, long best, long row) {
         long bestKey = key(source, first + best * lanes.stride);
@@ -118,12 +155,13 @@ final class ArgReduceStep extends LoopStep {
 
     @Override
     protected long leastUnits() {
-        return columns ? Math.min(lanes.stride, LEAST_COLUMNS) : 1;
+        return columns ? Math.min(lanes.stride, LEAST_COLUMNS) : Math.min(lanes.stride, LINES_BYTES / dtype.bits() * 8);
     }
 
     @Override
     public long workspaceBytes() {
-        return columns ? 2 * ROWS_AT : 0;
+        long lines = keys == null ? 0 : LINES_AT + (long) LINES_BYTES * LINE_ROWS;
+        return Math.max(columns ? 2 * ROWS_AT : 0, lines);
     }
 
     private long inLane(MemorySegment source, long first) {
@@ -137,36 +175,6 @@ final class ArgReduceStep extends LoopStep {
             }
         }
         return best;
-    }
-
-    private long inBlocks(MemorySegment source, long first) {
-        Loops loops = Loops.current();
-        long best = 0;
-        float known = max ? Float.NEGATIVE_INFINITY : Float.POSITIVE_INFINITY;
-        for (long at = 0; at < lanes.size; at += BLOCK) {
-            int n = (int) Math.min(BLOCK, lanes.size - at);
-            float extreme = max ? loops.max(source, 4 * (first + at), n) : loops.min(source, 4 * (first + at), n);
-            boolean better = Float.isNaN(extreme) ? !Float.isNaN(known) : max ? extreme > known : extreme < known;
-            boolean equal = extreme == known || (Float.isNaN(extreme) && Float.isNaN(known));
-            if (at == 0 || better || (equal && last)) {
-                best = at + find(source, first + at, n, extreme);
-                known = extreme;
-            }
-        }
-        return best;
-    }
-
-    /** The first of n elements that is that value, or the last one. */
-    private int find(MemorySegment source, long first, int n, float value) {
-        boolean number = !Float.isNaN(value);
-        for (int i = 0; i < n; i++) {
-            int at = last ? n - 1 - i : i;
-            float element = source.get(Raw.F32, 4 * (first + at));
-            if (number ? element == value : Float.isNaN(element)) {
-                return at;
-            }
-        }
-        throw new IllegalStateException("no element of " + n + " equals their extreme");
     }
 
     /** Larger wins; NaN wins of the smallest too. */

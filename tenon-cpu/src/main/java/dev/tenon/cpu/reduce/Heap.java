@@ -65,7 +65,7 @@ public final class Heap {
         heap.set(Raw.I64, at * ENTRY + 8, index);
     }
 
-    private static boolean isWorse(long key, long index, long thanKey, long thanIndex) {
+    static boolean isWorse(long key, long index, long thanKey, long thanIndex) {
         return key < thanKey || (key == thanKey && index > thanIndex);
     }
 }

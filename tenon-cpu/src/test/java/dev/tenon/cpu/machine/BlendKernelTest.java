@@ -39,7 +39,7 @@ class BlendKernelTest {
         MachineCode.set(x, random.nextInt(ROWS * n), Float.NEGATIVE_INFINITY);
         long stride = n + PADDING;
         MemorySegment y = MachineCode.poisoned(RESULTS * stride);
-        BlendTaps taps = new BlendTaps(starts, rows, weights, 4L * n);
+        BlendKernel.Taps taps = new BlendKernel.Taps(starts, rows, weights, 4L * n);
         kernel.run(taps, n, new Place(x, 0), new Matrix(y, 0, 4 * stride), arguments);
         for (int result = 0; result < RESULTS; result++) {
             for (int i = 0; i < n; i++) {
@@ -72,7 +72,7 @@ class BlendKernelTest {
     @MethodSource("widths")
     void refusesWhatDoesNotFit(int lanes) {
         BlendKernel kernel = BlendKernel.make(lanes);
-        BlendTaps taps = new BlendTaps(new int[] {0, 2, 3}, new int[] {0, 1, 2}, new float[3], 16);
+        BlendKernel.Taps taps = new BlendKernel.Taps(new int[] {0, 2, 3}, new int[] {0, 1, 2}, new float[3], 16);
         Place twelve = new Place(MachineCode.poisoned(12), 0);
         Place eleven = new Place(MachineCode.poisoned(11), 0);
         Matrix eight = new Matrix(MachineCode.poisoned(8), 0, 16);
