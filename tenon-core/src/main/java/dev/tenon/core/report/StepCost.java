@@ -13,6 +13,7 @@ import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.GatherNd;
 import dev.tenon.core.ir.op.movement.Slice;
+import dev.tenon.core.ir.op.attention.ProjectedAttention;
 import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import java.util.HashSet;
 import java.util.Set;
@@ -70,6 +71,12 @@ public record StepCost(long bytes, long operations) {
             case PlainAttention op -> {
                 Shape keys = op.packed() ? x : node.input(1).shape();
                 yield 2 * twice(y.elements(), keys.size(1));
+            }
+            case ProjectedAttention op -> {
+                long columns = 3 * y.elements(2, y.rank());
+                long sums = x.size(x.rank() - (op.product().transposeA() ? 2 : 1));
+                yield twice(SizeMath.product("operations", y.size(0), y.size(1), columns), sums)
+                        + 2 * twice(y.elements(), y.size(1));
             }
             default -> 0;
         };

@@ -1,0 +1,52 @@
+package dev.tenon.cuda.lower.attention;
+
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cuda.kernel.MatMulShape;
+import dev.tenon.cuda.kernel.ProjectedForm;
+import dev.tenon.cuda.lower.matmul.ProductTime;
+import dev.tenon.cuda.port.DeviceProperties;
+
+/**
+ * How {@code matmul_attention} makes a product and the attention of its heads: pure arithmetic, its constants measured
+ * on an H200.
+ *
+ * @param steps of 128 bytes of k that sums are padded to
+ * @param blocks of the launch, which share the tiles
+ * @param microseconds that it takes by the model
+ */
+record ProjectedPlan(ProjectedForm form, int steps, int blocks, double microseconds) {
+    private static final String NAME = "matmul_attention";
+    private static final int RESERVED = 8 << 10; // what the kernel declares itself
+
+    /** Microseconds of a launch and a block's first operands, of a step, of a tile, and of the last tile's attention. */
+    private static final double START = 2.5;
+
+    private static final double STEP = 0.50;
+    private static final double TILE = 2.4;
+    private static final double LAST = 2.0;
+
+    /** Of attention apart: a launch, and bytes a microsecond. */
+    private static final double LAUNCH = 3.5;
+
+    private static final double BYTES = 3.5e6;
+
+    /** Whether blocks of a device hold what a tile needs. */
+    static boolean fits(DeviceProperties device) {
+        return ProjectedForm.sharedBytes() + RESERVED <= device.sharedBytesPerBlockOptIn();
+    }
+
+    static ProjectedPlan of(ProjectedForm form, MatMulShape shape, long sequences, long heads, DeviceProperties device) {
+        long tiles = SizeMath.product(NAME, sequences, Math.ceilDiv(heads, (long) form.heads()));
+        int depth = ProjectedForm.LINE / form.dtype().bytes();
+        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) depth), form.leastSteps());
+        int blocks = (int) Math.min(tiles, device.multiprocessors());
+        double time = START + Math.ceilDiv(tiles, blocks) * (steps * STEP + TILE * form.heads()) + LAST;
+        return new ProjectedPlan(form, steps, blocks, time);
+    }
+
+    /** Microseconds of both apart. */
+    static double apart(ProjectedForm form, MatMulShape shape, DeviceProperties device) {
+        double moved = (double) shape.m() * (shape.n() + shape.n() / 3.0) * form.dtype().bytes();
+        return ProductTime.microseconds(form.dtype(), shape, device) + LAUNCH + moved / BYTES;
+    }
+}
