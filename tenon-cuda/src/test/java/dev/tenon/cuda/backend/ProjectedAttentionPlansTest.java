@@ -9,16 +9,17 @@ import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.StepReport;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.port.FakeGpu;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,34 +37,24 @@ class ProjectedAttentionPlansTest {
         QUERIES
     }
 
-    /** Self-attention as exporters spell it. */
+    /** Self-attention of one product. */
     private record Layer(DType dtype, long batch, long tokens, long heads, long size, Masked masked) {
-        long hidden() {
-            return heads * size;
-        }
-
-        private Value heads(GraphBuilder g, Value x, int seed, int... permutation) {
-            NdArray weights = NdArray.zeros(dtype, hidden(), hidden());
-            weights.set(seed, 1.0);
-            NdArray bias = NdArray.zeros(dtype, hidden());
-            bias.set(seed, 1.0);
-            Value y = g.add(g.matmul(x, g.constant(weights.toConstant())), g.constant(bias.toConstant()));
-            return g.transpose(g.reshape(y, batch, tokens, heads, size), permutation);
-        }
-
         Graph graph(boolean read) {
             return GraphBuilder.build("layer", g -> {
-                Value x = g.input("x", TensorType.of(dtype, batch, tokens, hidden()));
-                Value q = heads(g, x, 1, 0, 2, 1, 3);
-                Value scores = g.div(g.matmul(q, heads(g, x, 2, 0, 2, 3, 1)), Math.sqrt(size));
-                if (masked != Masked.NOTHING) {
+                long hidden = heads * size;
+                Value x = g.input("x", TensorType.of(dtype, batch, tokens, hidden));
+                Value weight = g.input("w", TensorType.of(dtype, hidden, 3 * hidden));
+                Value product = g.add(g.matmul(x, weight), g.input("b", TensorType.of(dtype, 3 * hidden)));
+                List<Value> operands = new ArrayList<>(List.of(g.reshape(product, batch, tokens, 3, heads, size)));
+                boolean mask = masked != Masked.NOTHING;
+                if (mask) {
                     long queries = masked == Masked.KEYS ? 1 : tokens;
-                    scores = g.add(scores, g.input("mask", TensorType.of(dtype, batch, 1, queries, tokens)));
+                    operands.add(g.input("mask", TensorType.of(dtype, batch, 1, queries, tokens)));
                 }
-                Value y = g.matmul(g.softmax(scores, 3), heads(g, x, 3, 0, 2, 1, 3));
-                g.output("y", g.reshape(g.transpose(y, 0, 2, 1, 3), batch, tokens, hidden()));
+                PlainAttention attention = new PlainAttention(mask, true, 1 / Math.sqrt(size), false);
+                g.output("y", g.addAll(attention, operands).getFirst());
                 if (read) {
-                    g.output("q", g.unary(UnaryFn.TANH, q));
+                    g.output("q", g.unary(UnaryFn.TANH, product));
                 }
             });
         }

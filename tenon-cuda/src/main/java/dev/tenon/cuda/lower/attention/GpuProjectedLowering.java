@@ -96,7 +96,7 @@ public final class GpuProjectedLowering {
      * @param specific whether code for the device's own form can be compiled
      */
     static String refusal(
-            ProjectedPlan plan, double apart, DeviceProperties device, boolean specific, ProductForm form) {
+            ProjectedPlan plan, MatMulShape shape, DeviceProperties device, boolean specific, ProductForm form) {
         if (form != ProductForm.BY_CHOICE && form != ProductForm.RING) {
             return "other products are asked for";
         }
@@ -109,6 +109,7 @@ public final class GpuProjectedLowering {
         if (!ProjectedPlan.fits(device)) {
             return "a block has too little shared memory";
         }
+        double apart = ProjectedPlan.apart(plan.form(), shape, device);
         return form == ProductForm.RING || plan.microseconds() < apart
                 ? ""
                 : Micros.text(plan.microseconds()) + " us by the model, product and attention apart "
@@ -125,10 +126,9 @@ public final class GpuProjectedLowering {
             return context.compilerRefused();
         }
         DeviceProperties device = context.kernels().context().device();
-        ProjectedForm form = form(op, node);
         return refusal(
-                plan(form, op, node, device),
-                ProjectedPlan.apart(form, shape(op, node), device),
+                plan(form(op, node), op, node, device),
+                shape(op, node),
                 device,
                 context.kernels().compilesSpecific(),
                 context.products());

@@ -28,7 +28,9 @@ constexpr int GROUP = 128;          // threads of a warpgroup
 constexpr int THREADS = 3 * GROUP;
 constexpr int BAND = 8;             // sequences that are made at a time, so that what they read stays in the L2
 constexpr int BOTH = 3;             // the barrier of the two that multiply
-constexpr int PIECES = 2 * HEADS + 1;
+constexpr bool LAZY = BESIDE_ == 2 && HEADS == 1;
+constexpr int MIX = LAZY ? 4 : 3;
+constexpr int PIECES = HEADS == 2 ? 6 : LAZY ? 6 : 4;
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
 using Ring = ProductRing<T, COLUMNS, STAGES, ALONG_B>;
@@ -157,28 +159,21 @@ struct Attention {
 
     __device__ __forceinline__ Attention(const Problem& problem, const Seen<T, float>& seen, Held& held) : problem(problem), seen(seen), held(held) {}
 
-    // Asks for the products of a piece.
-    __device__ __forceinline__ void begin(int piece) {
-        if (piece % 2 != 0) return;
-        if (piece > 0) {
+    __device__ __forceinline__ void score(int head) { Whole::multiply(s, held.queries(head) + held.own * 64 * LINE, held.keys(head)); }
+
+    __device__ __forceinline__ void mix(int head) { Whole::mix(o, weights, held.values(head)); }
+
+    __device__ __forceinline__ void clear() {
 #pragma unroll
-            for (int n = 0; n < D / 8; n++) {
+        for (int n = 0; n < D / 8; n++) {
 #pragma unroll
-                for (int e = 0; e < 4; e++) o[n][e] = 0.0f;
-            }
+            for (int e = 0; e < 4; e++) o[n][e] = 0.0f;
         }
-        begin_products();
-        if (piece > 0) Whole::mix(o, weights, held.values(piece / 2 - 1));
-        if (piece / 2 < HEADS) Whole::multiply(s, held.queries(piece / 2) + held.own * 64 * LINE, held.keys(piece / 2));
-        end_products();
     }
 
-    // With those products.
-    __device__ __forceinline__ void go_on(int piece) {
-        int head = piece / 2;
-        if (piece % 2 == 0 && piece > 0) store(head - 1);
-        if (head == HEADS) return;
-        if (piece % 2 == 0) {
+    // Scores to weights, of row g or g + 8.
+    __device__ __forceinline__ void weigh(int head, int row) {
+        if (row == 0) {
             const float* masks = held.masks[head];
             float scale = problem.scale * LOG2E;
             float4 four = *reinterpret_cast<const float4*>(masks + threadIdx.x % 32 * 4);
@@ -187,8 +182,34 @@ struct Attention {
             if (masked) Whole::mask(s, scale, masks);
             factor = masked ? 1.0f : scale;
         }
-        sums[piece % 2] = Whole::weigh(s, piece % 2, factor);
-        Whole::pack(weights, s, piece % 2);
+        sums[row] = Whole::weigh(s, row, factor);
+        Whole::pack(weights, s, row);
+    }
+
+    // Asks for the products that a piece begins with.
+    __device__ __forceinline__ void begin(int piece) {
+        bool mixes = HEADS == 1 ? piece == MIX : piece == 3 || piece == 5;
+        bool scores = piece == 0 || (HEADS == 2 && piece == 3);
+        if (!mixes && !scores) return;
+        if (mixes) clear();
+        begin_products();
+        if (mixes) mix(piece == 3 || HEADS == 1 ? 0 : 1);
+        if (scores) score(piece == 0 ? 0 : 1);
+        end_products();
+    }
+
+    // What is made of them.
+    __device__ __forceinline__ void go_on(int piece) {
+        if (HEADS == 1) {
+            if (piece == MIX - 2) weigh(0, 0);
+            if (piece == MIX - 1) weigh(0, 1);
+            if (piece == PIECES - 1) store(0);
+        } else {
+            if (piece == 3) store(0);
+            if (piece == 5) store(1);
+            if (piece == 1 || piece == 3) weigh(piece / 2, 0);
+            if (piece == 2 || piece == 4) weigh(piece / 3, 1);
+        }
     }
 
 private:
@@ -269,25 +290,33 @@ struct Asked {
     }
 };
 
-// A tile's products; ATTEND: beside them the attention of the tile before.
+// A tile's products; ATTEND: beside them the attention of the tile before, alone where the tile is not there.
 template <bool ATTEND>
 __device__ __forceinline__ void make(float (&sums)[COLUMNS / 8][4], const Problem& problem, const Seen<T, float>& seen, const Ring& ring, Ring::Place& place,
-                                     Held& held, Added& to, int turn, const Walk& walk) {
+                                     Held& held, Added& to, int turn, const Walk& walk, bool there) {
     Attention attention(problem, seen, held);
-    u32 before = 0;
+    u32 before = place.stage;
 #pragma unroll
     for (int step = 0; step < (ATTEND ? PIECES : 1); step++) {
-        if (ATTEND) attention.begin(step);
+        if (ATTEND && step > 0) attention.begin(step);
+        if (there) await_phase(ring.full(place.stage), place.parity);
         if (step == 0) {
-            ring.multiply<true, true>(sums, place, held.own);
-            if (ATTEND) await_products<1>();
-            before = place.stage;
+            ring.multiply_there<true, true>(sums, place, held.own);
             place.next();
+            if (ATTEND) {
+                meet_at(BOTH, 2 * GROUP);
+                attention.begin(0);
+            }
         } else {
-            ring.multiply<false, true>(sums, place, held.own);
+            ring.multiply_there<false, true>(sums, place, held.own);
+            if (LAZY) attention.go_on(step);
             ring.pass_on(place, before);
+            if (!LAZY) attention.go_on(step);
         }
-        if (ATTEND) attention.go_on(step);
+    }
+    if (ATTEND && !there) {
+        await_products<0>();
+        return;
     }
     Asked asked(problem, seen, walk);
 #pragma unroll 1
@@ -302,10 +331,11 @@ __device__ __forceinline__ void make(float (&sums)[COLUMNS / 8][4], const Proble
 // The attention of a tile alone.
 __device__ __forceinline__ void attend(const Problem& problem, const Seen<T, float>& seen, Held& held) {
     Attention attention(problem, seen, held);
+    meet_at(BOTH, 2 * GROUP);
 #pragma unroll
     for (int piece = 0; piece < PIECES; piece++) {
         attention.begin(piece);
-        if (piece % 2 == 0) await_products<0>();
+        if (piece == 0 || piece == MIX || piece == 5) await_products<0>();
         attention.go_on(piece);
     }
     held.mend(problem, seen);
@@ -319,28 +349,30 @@ __device__ __forceinline__ void consume(const Problem& problem, const Seen<T, fl
     Ring::Place place;
     Walk walk;
     int turn = 0;
-    auto hand = [&] {
+    ring.start_turns(own);
+    bool there = walk.there(problem);
+    bool first = true;
+#pragma unroll 1
+    while (there || BESIDE_ == 1) {
+        if (!BESIDE || first) {
+            make<false>(sums, problem, seen, ring, place, held, to, turn, walk, true);
+            first = false;
+        } else {
+            make<true>(sums, problem, seen, ring, place, held, to, turn, walk, BESIDE_ == 2 || there);
+            held.mend(problem, seen);
+            if (BESIDE_ == 1 && !there) break;
+        }
         meet_at(BOTH, 2 * GROUP);  // all have read what lies there, and written what is added
         hand_over(sums, to.bias[turn], space, own, problem.tokens);
-        meet_at(BOTH, 2 * GROUP);
         held.of = walk;
         held.masks = to.masks[turn];
         turn ^= 1;
         walk.next();
-    };
-    if (!walk.there(problem)) return;
-    ring.start_turns(own);
-    make<false>(sums, problem, seen, ring, place, held, to, turn, walk);
-    hand();
-#pragma unroll 1
-    while (walk.there(problem)) {
+        there = walk.there(problem);
         if (!BESIDE) attend(problem, seen, held);
-        make<BESIDE>(sums, problem, seen, ring, place, held, to, turn, walk);
-        if (BESIDE) held.mend(problem, seen);
-        hand();
     }
     ring.end_turns(own);
-    attend(problem, seen, held);
+    if (BESIDE_ == 2) attend(problem, seen, held);
 }
 #endif
 
