@@ -35,7 +35,7 @@ record AttentionMaskCases(AttentionCases owner) {
             new long[] {2, 65, 5, 32, 320},
             new long[] {4, 128, 4, 32, 64},
             new long[] {40, 101, 7, 32, 72},
-            new long[] {30, 128, 12, 64, 256});
+            new long[] {13, 128, 11, 64, 64});
 
     List<KernelCase> all(List<DType> dtypes) {
         List<KernelCase> cases = new ArrayList<>();
@@ -77,7 +77,8 @@ record AttentionMaskCases(AttentionCases owner) {
             compareProjected(stage, new ProjectedAttention(product, open, size[2]), inputs);
             PlainAttention masked = new PlainAttention(true, true, scale, guarded);
             ProjectedAttention op = new ProjectedAttention(product, masked, size[2]);
-            for (NdArray mask : masks(random, dtype, size)) {
+            List<NdArray> masks = masks(random, dtype, size);
+            for (NdArray mask : work > MUCH ? masks.subList(0, 1) : masks) {
                 List<NdArray> all = new ArrayList<>(inputs);
                 all.add(mask);
                 compareProjected(stage, op, all);
@@ -119,7 +120,8 @@ record AttentionMaskCases(AttentionCases owner) {
         DType dtype = expected.dtype();
         // q, k and v may be rounded to either side, weights are rounded, and both are summed
         double step = Tolerance.epsilon(dtype);
-        Tolerance once = Tolerance.of(dtype, expected.shape().size(1) + expected.shape().size(3));
+        Tolerance once =
+                Tolerance.of(dtype, expected.shape().size(1) + expected.shape().size(3));
         new Tolerance(once.relative() + 3 * step, once.absolute() + 3 * step).check(tier, expected, result.output());
     }
 

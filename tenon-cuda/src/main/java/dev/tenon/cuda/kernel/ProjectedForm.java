@@ -39,20 +39,20 @@ public record ProjectedForm(DType dtype, int size, boolean alongB) {
             "attention/matmul_attention.cu",
             List.of("matmul_attention"),
             HALVES.stream()
-                    .flatMap(dtype -> SIZES.stream().flatMap(size -> Stream.of(false, true)
-                            .map(alongB -> new ProjectedForm(dtype, size, alongB).variant())))
+                    .flatMap(dtype -> SIZES.stream()
+                            .flatMap(size -> Stream.of(false, true)
+                                    .map(alongB -> new ProjectedForm(dtype, size, alongB).variant())))
                     .toList(),
-            List.of(
-                    STRUCT, STRUCT, POINTER, POINTER, POINTER, I64, I64, I64, I32, I32, I32, I32, I32, F32, I32));
+            List.of(STRUCT, STRUCT, POINTER, POINTER, POINTER, I64, I64, I64, I32, I32, I32, I32, I32, F32, I32));
 
     /** Heads of a tile. */
     public int heads() {
         return PART / size;
     }
 
-    /** The fewest steps of sums that leave time for the attention of the tile before. */
+    /** The fewest steps of sums: beside so many the tile before is attended. */
     public int leastSteps() {
-        return 2 * heads() + 1;
+        return heads() == 1 ? 5 : 6;
     }
 
     /** Dynamic shared memory of a block. */

@@ -88,12 +88,11 @@ class ProjectedAttentionPlansTest {
     @Test
     void wholeSequencesAreMadeInOneLaunch() {
         assertWhole(
-                new Layer(DType.F16, 32, 128, 12, 64, Masked.KEYS),
-                "matmul_attention, f16, heads of 64, bias, mask");
-        assertWhole(new Layer(DType.BF16, 32, 128, 12, 64, Masked.NOTHING), "matmul_attention, bf16, heads of 64, bias");
+                new Layer(DType.F16, 32, 128, 12, 64, Masked.KEYS), "matmul_attention, f16, heads of 64, bias, mask");
         assertWhole(
-                new Layer(DType.F16, 256, 128, 12, 32, Masked.KEYS),
-                "matmul_attention, f16, heads of 32, bias, mask");
+                new Layer(DType.BF16, 32, 128, 12, 64, Masked.NOTHING), "matmul_attention, bf16, heads of 64, bias");
+        assertWhole(
+                new Layer(DType.F16, 256, 128, 12, 32, Masked.KEYS), "matmul_attention, f16, heads of 32, bias, mask");
     }
 
     @Test

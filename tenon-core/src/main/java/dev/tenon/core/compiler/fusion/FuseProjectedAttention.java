@@ -51,7 +51,9 @@ public final class FuseProjectedAttention implements Pass {
     private static @Nullable Node product(Value heads, Rewriter into) {
         Node reshape = Match.producer(heads);
         Node product = reshape != null && reshape.op() instanceof Reshape ? Match.producer(reshape.input(0)) : null;
-        if (product == null || !(product.op() instanceof MatMul) || !heads.shape().isConcrete()) {
+        if (product == null
+                || !(product.op() instanceof MatMul)
+                || !heads.shape().isConcrete()) {
             return null;
         }
         Shape parts = heads.shape();

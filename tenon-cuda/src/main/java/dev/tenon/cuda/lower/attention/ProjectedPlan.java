@@ -18,35 +18,44 @@ record ProjectedPlan(ProjectedForm form, int steps, int blocks, double microseco
     private static final String NAME = "matmul_attention";
     private static final int RESERVED = 8 << 10; // what the kernel declares itself
 
-    /** Microseconds of a launch and a block's first operands, of a step, of a tile, and of the last tile's attention. */
-    private static final double START = 2.5;
+    /** Microseconds of a launch, a block's first operands and its last tile's attention, and of a step. */
+    private static final double START = 3.5;
 
     private static final double STEP = 0.50;
-    private static final double TILE = 2.4;
-    private static final double LAST = 2.0;
 
-    /** Of attention apart: a launch, and bytes a microsecond. */
+    /** Of a tile with one head, and with two. */
+    private static final double TILE = 2.7;
+
+    private static final double TILE_OF_TWO = 3.4;
+
+    /** Of attention apart: a launch, and bytes a microsecond, where heads have 64 elements and where they have 32. */
     private static final double LAUNCH = 3.5;
 
     private static final double BYTES = 3.5e6;
+    private static final double BYTES_OF_SMALL = 2.5e6;
 
     /** Whether blocks of a device hold what a tile needs. */
     static boolean fits(DeviceProperties device) {
         return ProjectedForm.sharedBytes() + RESERVED <= device.sharedBytesPerBlockOptIn();
     }
 
-    static ProjectedPlan of(ProjectedForm form, MatMulShape shape, long sequences, long heads, DeviceProperties device) {
+    static ProjectedPlan of(
+            ProjectedForm form, MatMulShape shape, long sequences, long heads, DeviceProperties device) {
         long tiles = SizeMath.product(NAME, sequences, Math.ceilDiv(heads, (long) form.heads()));
         int depth = ProjectedForm.LINE / form.dtype().bytes();
         int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) depth), form.leastSteps());
         int blocks = (int) Math.min(tiles, device.multiprocessors());
-        double time = START + Math.ceilDiv(tiles, blocks) * (steps * STEP + TILE * form.heads()) + LAST;
+        double tile = form.heads() == 1 ? TILE : TILE_OF_TWO;
+        double time = START + Math.ceilDiv(tiles, Math.max(1, blocks)) * (steps * STEP + tile);
         return new ProjectedPlan(form, steps, blocks, time);
     }
 
     /** Microseconds of both apart. */
     static double apart(ProjectedForm form, MatMulShape shape, DeviceProperties device) {
-        double moved = (double) shape.m() * (shape.n() + shape.n() / 3.0) * form.dtype().bytes();
-        return ProductTime.microseconds(form.dtype(), shape, device) + LAUNCH + moved / BYTES;
+        double moved = (double) shape.m()
+                * (shape.n() + shape.n() / 3.0)
+                * form.dtype().bytes();
+        double attention = LAUNCH + moved / (form.heads() == 1 ? BYTES : BYTES_OF_SMALL);
+        return ProductTime.microseconds(form.dtype(), shape, device) + attention;
     }
 }

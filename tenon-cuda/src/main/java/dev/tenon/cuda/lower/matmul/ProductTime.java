@@ -5,14 +5,12 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.port.DeviceProperties;
 
-/** What models of time, measured on an H200, say of a product with its bias. */
+/** What the model of time, measured on an H200, says of a product with its bias. */
 public final class ProductTime {
     private ProductTime() {}
 
-    /** Microseconds of the sooner of the library and of {@code matmul_wgmma}, of halves, on a device that has that. */
+    /** Microseconds of {@code matmul_wgmma} for a product of halves, on a device that has it. */
     public static double microseconds(DType dtype, MatMulShape shape, DeviceProperties device) {
-        return Math.min(
-                WarpgroupProducts.library(dtype, shape, false),
-                RingPlan.of(dtype, shape, Epilogue.NONE, device).microseconds());
+        return RingPlan.of(dtype, shape, Epilogue.NONE, device).microseconds();
     }
 }

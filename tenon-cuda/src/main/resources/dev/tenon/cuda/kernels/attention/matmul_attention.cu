@@ -1,10 +1,10 @@
 // y = attention of the heads of q, k and v, [q k v] = x w + bias, which never leave the multiprocessor (sm_90a): for sequences of at most 128 tokens
 // and heads of D halves. A tile is a sequence times the 64 columns of one or two heads of q, and as many of k and v, made by the main loop of matmul_wgmma.
 // Its halves go to shared memory, where each warpgroup attends as attention_short_wgmma does: 64 queries, all keys.
-// BESIDE: while the tensor cores make the next tile, a piece a step; else behind each tile.
+// That is done while the tensor cores make the next tile, a piece a step; of a block's last tile behind its products.
 // Rows of a tile behind a sequence's last are the next one's: as keys they are masked, and they are stored as zeros.
 //
-// Launch: 384 threads; any number of blocks; steps: parts of 128 bytes that cover the depth, at least 2 · 64 / D + 1. Dynamic shared memory: 1024 bytes and
+// Launch: 384 threads; any number of blocks; steps: parts of 128 bytes that cover the depth, at least PIECES. Dynamic shared memory: 1024 bytes and
 // STAGES · 320 · 128 + 3 · 128 · 128.
 // left: boxes of 128 rows of x, 128 bytes each. right: boxes of w, [k,n] (64 rows of 64 elements) or [n,k] (ALONG_B, 64 rows of 128 bytes), n = 3 heads · D, first all
 // of q, then k, then v. Results [sequences, tokens, heads, D].
@@ -15,10 +15,6 @@
 typedef TENON_T T;
 constexpr bool ALONG_B = TENON_ALONG_B;
 constexpr int D = TENON_D;
-#ifndef BESIDE_
-#define BESIDE_ 1
-#endif
-constexpr bool BESIDE = BESIDE_;
 constexpr int ROWS = 128;
 constexpr int COLUMNS = 192;
 constexpr int PART = 64;            // columns of q, of k and of v
@@ -28,9 +24,7 @@ constexpr int GROUP = 128;          // threads of a warpgroup
 constexpr int THREADS = 3 * GROUP;
 constexpr int BAND = 8;             // sequences that are made at a time, so that what they read stays in the L2
 constexpr int BOTH = 3;             // the barrier of the two that multiply
-constexpr bool LAZY = BESIDE_ == 2 && HEADS == 1;
-constexpr int MIX = LAZY ? 4 : 3;
-constexpr int PIECES = HEADS == 2 ? 6 : LAZY ? 6 : 4;
+constexpr int PIECES = HEADS == 1 ? 5 : 6;  // steps beside which a tile is attended
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
 using Ring = ProductRing<T, COLUMNS, STAGES, ALONG_B>;
@@ -186,30 +180,35 @@ struct Attention {
         Whole::pack(weights, s, row);
     }
 
-    // Asks for the products that a piece begins with.
-    __device__ __forceinline__ void begin(int piece) {
-        bool mixes = HEADS == 1 ? piece == MIX : piece == 3 || piece == 5;
-        bool scores = piece == 0 || (HEADS == 2 && piece == 3);
-        if (!mixes && !scores) return;
+    // Asks for products, before those of a step.
+    __device__ __forceinline__ void before(int step) {
+        bool scores = step == 0 || (HEADS == 2 && step == 2);
+        bool mixes = HEADS == 1 ? step == 3 : step == 2 || step == 5;
+        if (!scores && !mixes) return;
         if (mixes) clear();
         begin_products();
-        if (mixes) mix(piece == 3 || HEADS == 1 ? 0 : 1);
-        if (scores) score(piece == 0 ? 0 : 1);
+        if (mixes) mix(step == 5 ? 1 : 0);
+        if (scores) score(step == 2 ? 1 : 0);
         end_products();
     }
 
-    // What is made of them.
-    __device__ __forceinline__ void go_on(int piece) {
+    // While the products of two steps are made.
+    __device__ __forceinline__ void beside(int step) {
         if (HEADS == 1) {
-            if (piece == MIX - 2) weigh(0, 0);
-            if (piece == MIX - 1) weigh(0, 1);
-            if (piece == PIECES - 1) store(0);
+            if (step == 1 || step == 2) weigh(0, step - 1);
+            if (step == 4) store(0);
         } else {
-            if (piece == 3) store(0);
-            if (piece == 5) store(1);
-            if (piece == 1 || piece == 3) weigh(piece / 2, 0);
-            if (piece == 2 || piece == 4) weigh(piece / 3, 1);
+            if (step == 1) weigh(0, 1);
+            if (step == 3) store(0);
+            if (step == 3 || step == 4) weigh(1, step - 3);
         }
+    }
+
+    // While those of one step are made, and what was asked for before it is there.
+    __device__ __forceinline__ void behind(int step) {
+        if (HEADS == 1) return;
+        if (step == 0) weigh(0, 0);
+        if (step == 5) store(1);
     }
 
 private:
@@ -290,37 +289,30 @@ struct Asked {
     }
 };
 
-// A tile's products; ATTEND: beside them the attention of the tile before, alone where the tile is not there.
+// A tile's products; ATTEND: beside them the attention of the tile before.
 template <bool ATTEND>
 __device__ __forceinline__ void make(float (&sums)[COLUMNS / 8][4], const Problem& problem, const Seen<T, float>& seen, const Ring& ring, Ring::Place& place,
-                                     Held& held, Added& to, int turn, const Walk& walk, bool there) {
+                                     Held& held, Added& to, int turn, const Walk& walk) {
+    constexpr int UNROLLED = ATTEND ? PIECES : 1;
     Attention attention(problem, seen, held);
     u32 before = place.stage;
 #pragma unroll
-    for (int step = 0; step < (ATTEND ? PIECES : 1); step++) {
-        if (ATTEND && step > 0) attention.begin(step);
-        if (there) await_phase(ring.full(place.stage), place.parity);
+    for (int step = 0; step < UNROLLED; step++) {
+        if (ATTEND) attention.before(step);
         if (step == 0) {
-            ring.multiply_there<true, true>(sums, place, held.own);
+            ring.multiply<true, true>(sums, place, held.own);
             place.next();
-            if (ATTEND) {
-                meet_at(BOTH, 2 * GROUP);
-                attention.begin(0);
-            }
+            if (ATTEND) await_products<1>();
         } else {
-            ring.multiply_there<false, true>(sums, place, held.own);
-            if (LAZY) attention.go_on(step);
+            ring.multiply<false, true>(sums, place, held.own);
+            if (ATTEND) attention.beside(step);
             ring.pass_on(place, before);
-            if (!LAZY) attention.go_on(step);
         }
-    }
-    if (ATTEND && !there) {
-        await_products<0>();
-        return;
+        if (ATTEND) attention.behind(step);
     }
     Asked asked(problem, seen, walk);
 #pragma unroll 1
-    for (int step = ATTEND ? PIECES : 1; step < problem.steps; step++) {
+    for (int step = UNROLLED; step < problem.steps; step++) {
         ring.multiply<false, true>(sums, place, held.own);
         ring.pass_on(place, before);
     }
@@ -331,12 +323,12 @@ __device__ __forceinline__ void make(float (&sums)[COLUMNS / 8][4], const Proble
 // The attention of a tile alone.
 __device__ __forceinline__ void attend(const Problem& problem, const Seen<T, float>& seen, Held& held) {
     Attention attention(problem, seen, held);
-    meet_at(BOTH, 2 * GROUP);
 #pragma unroll
-    for (int piece = 0; piece < PIECES; piece++) {
-        attention.begin(piece);
-        if (piece == 0 || piece == MIX || piece == 5) await_products<0>();
-        attention.go_on(piece);
+    for (int step = 0; step < PIECES; step++) {
+        attention.before(step);
+        attention.beside(step);
+        await_products<0>();
+        attention.behind(step);
     }
     held.mend(problem, seen);
 }
@@ -347,32 +339,27 @@ __device__ __forceinline__ void consume(const Problem& problem, const Seen<T, fl
     Added& to = all[own];
     Held held = {space, own};
     Ring::Place place;
-    Walk walk;
     int turn = 0;
-    ring.start_turns(own);
-    bool there = walk.there(problem);
     bool first = true;
+    ring.start_turns(own);
 #pragma unroll 1
-    while (there || BESIDE_ == 1) {
-        if (!BESIDE || first) {
-            make<false>(sums, problem, seen, ring, place, held, to, turn, walk, true);
+    for (Walk walk; walk.there(problem); walk.next()) {
+        if (first) {
+            make<false>(sums, problem, seen, ring, place, held, to, turn, walk);
             first = false;
         } else {
-            make<true>(sums, problem, seen, ring, place, held, to, turn, walk, BESIDE_ == 2 || there);
+            make<true>(sums, problem, seen, ring, place, held, to, turn, walk);
             held.mend(problem, seen);
-            if (BESIDE_ == 1 && !there) break;
         }
         meet_at(BOTH, 2 * GROUP);  // all have read what lies there, and written what is added
         hand_over(sums, to.bias[turn], space, own, problem.tokens);
+        meet_at(BOTH, 2 * GROUP);
         held.of = walk;
         held.masks = to.masks[turn];
         turn ^= 1;
-        walk.next();
-        there = walk.there(problem);
-        if (!BESIDE) attend(problem, seen, held);
     }
     ring.end_turns(own);
-    if (BESIDE_ == 2) attend(problem, seen, held);
+    attend(problem, seen, held);
 }
 #endif
 

@@ -77,12 +77,6 @@ struct ProductRing {
     template <bool FIRST, bool TURNS = false>
     __device__ __forceinline__ void multiply(float (&sums)[COLUMNS / 8][4], const Place& place, int own) const {
         await_phase(full(place.stage), place.parity);
-        multiply_there<FIRST, TURNS>(sums, place, own);
-    }
-
-    // The same of what lies there.
-    template <bool FIRST, bool TURNS = false>
-    __device__ __forceinline__ void multiply_there(float (&sums)[COLUMNS / 8][4], const Place& place, int own) const {
         u32 a = ring + place.stage * STAGE + own * ATOM;
         u32 b = ring + place.stage * STAGE + LEFT;
         if (TURNS) meet_at(TURN + own, 2 * GROUP);
