@@ -30,7 +30,6 @@ constexpr int PIECES = HEADS == 1 ? 5 : 6;  // steps beside which a tile is atte
 using Ring = ProductRing<T, COLUMNS, STAGES, ALONG_B>;
 using Whole = WholeHeads<T, D>;
 constexpr int LINE = Whole::LINE;
-constexpr int KEYS = Whole::KEYS;
 constexpr int BOX = ROWS * LINE;       // bytes of a head's queries, keys or values
 constexpr int PARTS = HEADS * BOX;     // of a tile's
 
@@ -173,10 +172,10 @@ struct Attention {
             float4 four = *reinterpret_cast<const float4*>(masks + threadIdx.x % 32 * 4);
             bool masked = four.x != 0.0f || four.y != 0.0f || four.z != 0.0f || four.w != 0.0f || scale <= 0.0f;
             masked = __any_sync(0xffffffffu, masked);
-            if (masked) Whole::mask(s, scale, masks);
+            if (masked) mask_scores(s, scale, masks);
             factor = masked ? 1.0f : scale;
         }
-        sums[row] = Whole::weigh(s, row, factor);
+        sums[row] = weigh_row(s, row, factor);
         Whole::pack(weights, s, row);
     }
 
@@ -231,7 +230,7 @@ private:
                 }
             }
             i64 at = (static_cast<i64>(held.of.sequence) * problem.tokens + row) * problem.heads + held.of.head + head;
-            Whole::store_row(problem.y + (there ? at : 0) * D, there ? D : 0, o, i, share);
+            store_halves(problem.y + (there ? at : 0) * D, there ? D : 0, o, i, share);
         }
         if (__any_sync(0xffffffffu, odd)) held.odd |= 1u << head;
     }
