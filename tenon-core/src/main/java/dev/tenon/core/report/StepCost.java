@@ -73,10 +73,8 @@ public record StepCost(long bytes, long operations) {
                 yield 2 * twice(y.elements(), keys.size(1));
             }
             case ProjectedAttention op -> {
-                long columns = 3 * y.elements(2, y.rank());
                 long sums = x.size(x.rank() - (op.product().transposeA() ? 2 : 1));
-                yield twice(SizeMath.product("operations", y.size(0), y.size(1), columns), sums)
-                        + 2 * twice(y.elements(), y.size(1));
+                yield 3 * twice(y.elements(), sums) + 2 * twice(y.elements(), y.size(1));
             }
             default -> 0;
         };

@@ -3,6 +3,7 @@ package dev.tenon.cuda.lower.attention;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.ProjectedAttention;
 import dev.tenon.core.ir.op.contraction.Epilogue;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Products with the attention of their heads: in one launch where a model of time finds that sooner. */
 public final class GpuProjectedLowering {
+    private static final String NAME = "matmul_attention";
     private static final int CAPABILITY = 90;
     private static final int PACK_BYTES = 16;
 
@@ -137,7 +139,7 @@ public final class GpuProjectedLowering {
     private static ProjectedForm form(ProjectedAttention op, Node node) {
         return new ProjectedForm(
                 node.output().dtype(),
-                (int) node.output().shape().size(3),
+                SizeMath.toInt(NAME, node.output().shape().size(3)),
                 op.product().transposeB());
     }
 
@@ -155,8 +157,7 @@ public final class GpuProjectedLowering {
         GpuContext device = context.kernels().context();
         ProjectedForm form = form(op, node);
         ProjectedPlan plan = plan(form, op, node, device.device());
-        Kernel kernel = context.kernels()
-                .kernel(ProjectedForm.FILE, "matmul_attention", form.variant(), ProjectedForm.sharedBytes());
+        Kernel kernel = context.kernels().kernel(ProjectedForm.FILE, NAME, form.variant(), ProjectedForm.sharedBytes());
         LaunchShape launch = LaunchShape.of(plan.blocks(), ProjectedForm.THREADS)
                 .withSharedBytes(ProjectedForm.sharedBytes())
                 .withProgrammatic();
@@ -180,15 +181,15 @@ public final class GpuProjectedLowering {
                 .value(context.slot(node.output()))
                 .value(mask == null ? -1 : context.slot(mask))
                 .addAll(strides.batch(), strides.head(), strides.key())
-                .add((int) y.size(0))
-                .add((int) y.size(1))
-                .add((int) y.size(2))
+                .add(SizeMath.toInt(NAME, y.size(0)))
+                .add(SizeMath.toInt(NAME, y.size(1)))
+                .add(SizeMath.toInt(NAME, y.size(2)))
                 .add(plan.steps())
                 .add((mask == null ? Mask.NONE : Mask.ADDED).code())
                 .compute(DType.F32, op.attention().scale())
                 .add(formula.code())
                 .build();
-        String tier = "matmul_attention, " + form.dtype() + ", heads of " + form.size() + (bias ? ", bias" : "")
+        String tier = NAME + ", " + form.dtype() + ", heads of " + form.size() + (bias ? ", bias" : "")
                 + (mask == null ? "" : ", mask");
         return LaunchStep.of(tier, work);
     }

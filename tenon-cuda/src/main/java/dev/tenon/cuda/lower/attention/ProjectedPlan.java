@@ -28,11 +28,14 @@ record ProjectedPlan(ProjectedForm form, int steps, int blocks, double microseco
 
     private static final double TILE_OF_TWO = 3.4;
 
-    /** Of attention apart: a launch, and bytes a microsecond, where heads have 64 elements and where they have 32. */
+    /** Of attention apart: a launch, and elements a microsecond of heads of 64 and of 32. */
     private static final double LAUNCH = 3.5;
 
-    private static final double BYTES = 3.5e6;
-    private static final double BYTES_OF_SMALL = 2.5e6;
+    private static final double RATE = 1.75e6;
+    private static final double RATE_OF_SMALL = 1.25e6;
+
+    /** Elements that attention reads and writes for each of q, k and v. */
+    private static final double MOVED = 4.0 / 3;
 
     /** Whether blocks of a device hold what a tile needs. */
     static boolean fits(DeviceProperties device) {
@@ -52,10 +55,8 @@ record ProjectedPlan(ProjectedForm form, int steps, int blocks, double microseco
 
     /** Microseconds of both apart. */
     static double apart(ProjectedForm form, MatMulShape shape, DeviceProperties device) {
-        double moved = (double) shape.m()
-                * (shape.n() + shape.n() / 3.0)
-                * form.dtype().bytes();
-        double attention = LAUNCH + moved / (form.heads() == 1 ? BYTES : BYTES_OF_SMALL);
+        double elements = (double) shape.m() * shape.n() * MOVED;
+        double attention = LAUNCH + elements / (form.heads() == 1 ? RATE : RATE_OF_SMALL);
         return ProductTime.microseconds(form.dtype(), shape, device) + attention;
     }
 }
