@@ -29,6 +29,8 @@ public record ProjectedForm(DType dtype, int size, boolean alongB) {
     public static final int PART = 64;
     /** Threads of a block. */
     public static final int THREADS = 384;
+    /** The fewest steps of a sum: beside so many the tile before is attended. */
+    public static final int LEAST_STEPS = 6;
     /** Bytes of a row that the copy engine fetches at a time. */
     public static final int LINE = 128;
 
@@ -48,11 +50,6 @@ public record ProjectedForm(DType dtype, int size, boolean alongB) {
     /** Heads of a tile. */
     public int heads() {
         return PART / size;
-    }
-
-    /** The fewest steps of sums: beside so many the tile before is attended. */
-    public int leastSteps() {
-        return heads() == 1 ? 5 : 6;
     }
 
     /** Dynamic shared memory of a block. */

@@ -46,7 +46,7 @@ record ProjectedPlan(ProjectedForm form, int steps, int blocks, double microseco
             ProjectedForm form, MatMulShape shape, long sequences, long heads, DeviceProperties device) {
         long tiles = SizeMath.product(NAME, sequences, Math.ceilDiv(heads, (long) form.heads()));
         int depth = ProjectedForm.LINE / form.dtype().bytes();
-        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) depth), form.leastSteps());
+        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) depth), ProjectedForm.LEAST_STEPS);
         int blocks = (int) Math.min(tiles, device.multiprocessors());
         double tile = form.heads() == 1 ? TILE : TILE_OF_TWO;
         double time = START + Math.ceilDiv(tiles, Math.max(1, blocks)) * (steps * STEP + tile);

@@ -24,7 +24,8 @@ constexpr int GROUP = 128;          // threads of a warpgroup
 constexpr int THREADS = 3 * GROUP;
 constexpr int BAND = 8;             // sequences that are made at a time, so that what they read stays in the L2
 constexpr int BOTH = 3;             // the barrier of the two that multiply
-constexpr int PIECES = HEADS == 1 ? 5 : 6;  // steps beside which a tile is attended
+constexpr int PIECES = 6;           // steps beside which a tile is attended
+constexpr int SCORES = 2 - HEADS;   // the step before which the first scores are asked for
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
 using Ring = ProductRing<T, COLUMNS, STAGES, ALONG_B>;
@@ -181,9 +182,10 @@ struct Attention {
 
     // Asks for products, before those of a step.
     __device__ __forceinline__ void before(int step) {
-        bool scores = step == 0 || (HEADS == 2 && step == 2);
-        bool mixes = HEADS == 1 ? step == 3 : step == 2 || step == 5;
+        bool scores = step == SCORES || (HEADS == 2 && step == 2);
+        bool mixes = HEADS == 1 ? step == 4 : step == 2 || step == 5;
         if (!scores && !mixes) return;
+        if (step == SCORES) meet_at(BOTH, 2 * GROUP);  // both have handed over
         if (mixes) clear();
         begin_products();
         if (mixes) mix(step == 5 ? 1 : 0);
@@ -194,8 +196,8 @@ struct Attention {
     // While the products of two steps are made.
     __device__ __forceinline__ void beside(int step) {
         if (HEADS == 1) {
-            if (step == 1 || step == 2) weigh(0, step - 1);
-            if (step == 4) store(0);
+            if (step == 2 || step == 3) weigh(0, step - 2);
+            if (step == 5) store(0);
         } else {
             if (step == 1) weigh(0, 1);
             if (step == 3) store(0);
@@ -294,6 +296,7 @@ __device__ __forceinline__ void make(float (&sums)[COLUMNS / 8][4], const Proble
                                      Held& held, Added& to, int turn, const Walk& walk) {
     constexpr int UNROLLED = ATTEND ? PIECES : 1;
     Attention attention(problem, seen, held);
+    Asked asked(problem, seen, walk);
     u32 before = place.stage;
 #pragma unroll
     for (int step = 0; step < UNROLLED; step++) {
@@ -301,7 +304,7 @@ __device__ __forceinline__ void make(float (&sums)[COLUMNS / 8][4], const Proble
         if (step == 0) {
             ring.multiply<true, true>(sums, place, held.own);
             place.next();
-            if (ATTEND) await_products<1>();
+            if (ATTEND && SCORES == 0) await_products<1>();
         } else {
             ring.multiply<false, true>(sums, place, held.own);
             if (ATTEND) attention.beside(step);
@@ -309,7 +312,6 @@ __device__ __forceinline__ void make(float (&sums)[COLUMNS / 8][4], const Proble
         }
         if (ATTEND) attention.behind(step);
     }
-    Asked asked(problem, seen, walk);
 #pragma unroll 1
     for (int step = UNROLLED; step < problem.steps; step++) {
         ring.multiply<false, true>(sums, place, held.own);
@@ -352,7 +354,6 @@ __device__ __forceinline__ void consume(const Problem& problem, const Seen<T, fl
         }
         meet_at(BOTH, 2 * GROUP);  // all have read what lies there, and written what is added
         hand_over(sums, to.bias[turn], space, own, problem.tokens);
-        meet_at(BOTH, 2 * GROUP);
         held.of = walk;
         held.masks = to.masks[turn];
         turn ^= 1;
