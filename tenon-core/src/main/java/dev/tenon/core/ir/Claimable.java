@@ -2,6 +2,7 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.ir.op.attention.ProjectedAttention;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
 import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
@@ -15,6 +16,7 @@ import dev.tenon.core.ir.op.normalisation.RowRegion;
  */
 public sealed interface Claimable extends Composite
         permits PlainAttention,
+                ProjectedAttention,
                 ResidualNorm,
                 NormedMatMul,
                 EmbeddingNorm,

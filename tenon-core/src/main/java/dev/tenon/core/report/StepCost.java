@@ -6,6 +6,7 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.ir.op.attention.ProjectedAttention;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.contraction.ScaledMatMul;
@@ -70,6 +71,10 @@ public record StepCost(long bytes, long operations) {
             case PlainAttention op -> {
                 Shape keys = op.packed() ? x : node.input(1).shape();
                 yield 2 * twice(y.elements(), keys.size(1));
+            }
+            case ProjectedAttention op -> {
+                long sums = x.size(x.rank() - (op.product().transposeA() ? 2 : 1));
+                yield 3 * twice(y.elements(), sums) + 2 * twice(y.elements(), y.size(1));
             }
             default -> 0;
         };

@@ -11,6 +11,7 @@ import dev.tenon.core.ir.op.attention.FusedAttentionBlock;
 import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.attention.MixtureOfExperts;
 import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.ir.op.attention.ProjectedAttention;
 import dev.tenon.core.ir.op.contraction.BlockFormat;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
@@ -178,6 +179,7 @@ final class OpCasesBlocks {
         NdArray qkv = random.array(type, 2, 7, 3, 4, 5);
         sums(type + " packed", 16, new PlainAttention(false, true, 0.25, false), qkv);
         sums(type + " packed, masked", 16, new PlainAttention(true, true, -0.5, false), qkv, random.array(type, 7, 7));
+        projected(type);
         NdArray seen = NdArray.zeros(type, 2, 1, 1, 7);
         for (int i = 0; i < 9; i++) {
             seen.set(i, Double.NEGATIVE_INFINITY); // all keys of the first batch
@@ -191,6 +193,19 @@ final class OpCasesBlocks {
         sums(type.toString(), 1, new FakeQuantize(DType.I8, 0, 0, false), x, step);
         NdArray steps = random.floats(type, 0.0625, 0.5, 6);
         sums(type + " by channel", 1, new FakeQuantize(DType.U8, 2, 0, true), x, steps, random.array(DType.U8, 6));
+    }
+
+    private void projected(DType type) {
+        // whole numbers: q, k and v are the same whether they are rounded or not
+        NdArray tokens = random.integers(type, -2, 2, 2, 7, 6);
+        NdArray weights = random.integers(type, -1, 1, 6, 60);
+        NdArray bias = random.integers(type, -2, 2, 60);
+        PlainAttention heads = new PlainAttention(false, true, 0.25, false);
+        sums(type.toString(), 16, new ProjectedAttention(MatMul.plain(), heads, 4), tokens, weights);
+        MatMul biased = new MatMul(false, false, Epilogue.NONE.withBias());
+        PlainAttention masked = new PlainAttention(true, true, 0.25, true);
+        NdArray mask = random.array(type, 2, 1, 1, 7);
+        sums(type + " masked", 16, new ProjectedAttention(biased, masked, 4), tokens, weights, bias, mask);
     }
 
     private void experts(DType type) {

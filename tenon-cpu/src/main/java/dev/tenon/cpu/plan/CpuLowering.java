@@ -9,6 +9,7 @@ import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.ir.op.attention.ProjectedAttention;
 import dev.tenon.core.ir.op.attention.RaggedAttention;
 import dev.tenon.core.ir.op.attention.Rope;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
@@ -115,6 +116,7 @@ public final class CpuLowering {
         }
         return switch (claimable) {
             case ResidualNorm _, NormedMatMul _, EmbeddingNorm _, RowRegion _, GatedUnit _, ChannelsLastNorm _ -> false;
+            case ProjectedAttention _ -> false;
             case PlainAttention op -> CpuAttentionLowering.claims(op, whole);
             case ChannelsLastConv op -> ChannelsLastLowering.claims(op, whole);
         };

@@ -131,6 +131,7 @@ public final class AttentionCatalog {
                 ATTENTION_DECODE,
                 ATTENTION_WGMMA,
                 ATTENTION_SHORT_WGMMA,
+                ProjectedForm.FILE,
                 ATTENTION_REPAIR,
                 ATTENTION_RAGGED,
                 ATTENTION_MMA_RAGGED,

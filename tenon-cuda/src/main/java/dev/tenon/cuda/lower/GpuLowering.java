@@ -10,6 +10,7 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.ir.op.attention.ProjectedAttention;
 import dev.tenon.core.ir.op.attention.RaggedAttention;
 import dev.tenon.core.ir.op.attention.Rope;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
@@ -77,6 +78,7 @@ import dev.tenon.core.ir.op.state.Rnn;
 import dev.tenon.core.ir.op.state.SelectiveScan;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.lower.attention.GpuAttentionLowering;
+import dev.tenon.cuda.lower.attention.GpuProjectedLowering;
 import dev.tenon.cuda.lower.attention.GpuRaggedLowering;
 import dev.tenon.cuda.lower.attention.GpuRopeLowering;
 import dev.tenon.cuda.lower.convolution.GpuConvLowering;
@@ -139,6 +141,7 @@ public final class GpuLowering {
         if (node.op() instanceof Claimable whole) {
             return switch (whole) {
                 case PlainAttention op -> GpuAttentionLowering.lower(op, node, context);
+                case ProjectedAttention op -> lower(op, node, context);
                 case ResidualNorm op -> GpuNormLowering.lower(op, node, context);
                 case NormedMatMul op -> lower(op, node, context);
                 case EmbeddingNorm op -> GpuEmbeddingLowering.lower(op, node, context);
@@ -163,6 +166,13 @@ public final class GpuLowering {
         return refusal.isEmpty()
                 ? GpuNormedProductLowering.lower(op, node, context)
                 : PartsStep.lower(op, node, context, "matmul_norm: " + refusal, GpuStep::noResult);
+    }
+
+    private static Lowered lower(ProjectedAttention op, Node node, GpuLoweringContext context) {
+        String refusal = GpuProjectedLowering.refusal(op, node, context);
+        return refusal.isEmpty()
+                ? GpuProjectedLowering.lower(op, node, context)
+                : PartsStep.lower(op, node, context, "matmul_attention: " + refusal, GpuStep::noResult);
     }
 
     private static Lowered lower(Primitive primitive, Node node, GpuLoweringContext context) {
@@ -251,6 +261,7 @@ public final class GpuLowering {
         }
         return switch (claimable) {
             case PlainAttention op -> claims(op, whole);
+            case ProjectedAttention op -> GpuProjectedLowering.claims(op, whole);
             case ResidualNorm op -> GpuNormLowering.claims(op, whole);
             case NormedMatMul op -> GpuNormedProductLowering.claims(op, whole, precision);
             case EmbeddingNorm op -> GpuEmbeddingLowering.claims(op, whole);

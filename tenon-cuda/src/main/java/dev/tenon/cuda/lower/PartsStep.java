@@ -1,6 +1,7 @@
 package dev.tenon.cuda.lower;
 
 import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.memory.MemoryPlanner;
 import dev.tenon.core.ir.Composite;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
@@ -73,6 +74,11 @@ final class PartsStep implements GpuStep {
         List<Long> between = new ArrayList<>();
         List<GpuStep> steps = new ArrayList<>();
         for (Node part : graph.nodes()) {
+            Integer place = numbers.get(part.input(0));
+            if (MemoryPlanner.isView(part.op()) && place != null && !numbers.containsKey(part.output())) {
+                numbers.put(part.output(), place);
+                continue;
+            }
             for (Value value : part.outputs()) {
                 if (!numbers.containsKey(value)) {
                     numbers.put(value, numbers.size());

@@ -27,6 +27,7 @@ public final class KernelSources {
             "attention_plain.cuh",
             "attention_ragged.cuh",
             "attention_rows.cuh",
+            "whole_heads.cuh",
             "attention_split.cuh",
             "attention_tile.cuh",
             "resident.cuh",

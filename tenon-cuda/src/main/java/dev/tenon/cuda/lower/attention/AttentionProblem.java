@@ -73,6 +73,10 @@ record AttentionProblem(
         Formula(int code) {
             this.code = code;
         }
+
+        int code() {
+            return code;
+        }
     }
 
     /** What a mask is. */
@@ -85,6 +89,10 @@ record AttentionProblem(
 
         Mask(int code) {
             this.code = code;
+        }
+
+        int code() {
+            return code;
         }
     }
 

@@ -10,13 +10,11 @@
 // Rows of q, k, v and y start on 16-byte boundaries, d and dv are multiples of 16 bytes. maps: of q, k and v, [batch, head, token, element], boxes of
 // 128 tokens and 128 bytes of a head, or the 64 that 32 halves have; float as TF32.
 // Variants: TENON_T one of f16, bf16, float (TF32); TENON_D one of 32, 64. Compiled for sm_90a alone.
-#include "attention_rows.cuh"
-#include "wgmma.cuh"
+#include "whole_heads.cuh"
 
 typedef TENON_T T;
 constexpr int D = TENON_D;
 constexpr int QUERIES = 128;
-constexpr int KEYS = 128;
 constexpr int STAGES = 2;
 constexpr int GROUP = 128;  // threads of a warpgroup
 constexpr int THREADS = 2 * GROUP;
@@ -169,63 +167,10 @@ __device__ __forceinline__ void mix(float (&o)[D / 8][4], const float (&s)[KEYS 
     end_products();
 }
 
-// Scores in powers of 2 of `factor` to weights. Returns the sums of rows g and g + 8.
-__device__ __forceinline__ float2 weigh(float (&s)[KEYS / 8][4], float factor) {
-    float sums[2];
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        float tops[4];
-#pragma unroll
-        for (int n = 0; n < KEYS / 8; n++) {
-            float most = fmaxf(s[n][2 * i], s[n][2 * i + 1]);
-            tops[n % 4] = n < 4 ? most : fmaxf(tops[n % 4], most);
-        }
-        float top = fmaxf(fmaxf(tops[0], tops[1]), fmaxf(tops[2], tops[3]));
-        top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));
-        top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
-        float base = (top == -TENON_INFINITY ? 0.0f : top) * factor;
-        float parts[4] = {};
-#pragma unroll
-        for (int n = 0; n < KEYS / 8; n++) {
-#pragma unroll
-            for (int e = 0; e < 2; e++) {
-                float& v = s[n][2 * i + e];
-                v = fast_exp2(v * factor - base);
-                parts[n % 4] += v;
-            }
-        }
-        float sum = parts[0] + parts[1] + (parts[2] + parts[3]);
-        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-        sums[i] = sum + __shfl_xor_sync(0xffffffffu, sum, 2);
-    }
-    return make_float2(sums[0], sums[1]);
-}
-
-// Products to scores, in powers of 2.
-__device__ __forceinline__ void mask_scores(float (&s)[KEYS / 8][4], float scale, const float* masks) {
-#pragma unroll
-    for (int n = 0; n < KEYS / 8; n++) {
-        float2 more = *reinterpret_cast<const float2*>(masks + n * 8 + threadIdx.x % 4 * 2);
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            s[n][2 * i] = s[n][2 * i] * scale + more.x;
-            s[n][2 * i + 1] = s[n][2 * i + 1] * scale + more.y;
-        }
-    }
-}
-
 // A lane's results of a row, times `share`.
 template <typename H>
 __device__ __forceinline__ void store_row(H* to, int dv, const float (&o)[D / 8][4], int i, float share) {
-#pragma unroll
-    for (int n = 0; n < D / 8; n += 4) {
-        u32 words[4];
-#pragma unroll
-        for (int e = 0; e < 4; e++) words[e] = to_pair(o[n + e][2 * i] * share, o[n + e][2 * i + 1] * share, H());
-        transpose_4(words);
-        int c = (n + static_cast<int>(threadIdx.x) % 4) * 8;
-        if (c < dv) store_16(to + c, words);
-    }
+    store_halves(to, dv, o, i, share);
 }
 
 // The same of turned values.
@@ -306,7 +251,8 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
         }
         await_products<0>();
         if (masked) mask_scores(s, scale, masks[stage]);
-        float2 sums = weigh(s, masked ? 1.0f : scale);
+        float factor = masked ? 1.0f : scale;
+        float2 sums = {weigh_row(s, 0, factor), weigh_row(s, 1, factor)};
         float o[D / 8][4] = {};
         if (TURNED) {
             __syncthreads();

@@ -150,9 +150,9 @@ struct Span {
 
 // A row by its definition, by one warp: for rows into which tensor cores mixed values that are not finite, for their 0 times infinity is
 // NaN where a key that is not seen has no part. At most 256 elements of a value.
-template <typename T>
-__device__ __noinline__ void attend_row(const Heads<const T>& qs, const Heads<const T>& ks, const Heads<const T>& vs, const Heads<T>& ys,
-                                        const Seen<T, float>& seen, i64 b, i64 h, i64 key_head, i64 query, int d, int dv, float scale) {
+template <typename T, typename Rows>
+__device__ __noinline__ void attend_row(const Rows& qs, const Rows& ks, const Rows& vs, const Heads<T>& ys, const Seen<T, float>& seen, i64 b, i64 h,
+                                        i64 key_head, i64 query, int d, int dv, float scale) {
     constexpr unsigned int ALL = 0xffffffffu;
     constexpr int MOST = 8;
     int lane = threadIdx.x % 32;
@@ -160,11 +160,11 @@ __device__ __noinline__ void attend_row(const Heads<const T>& qs, const Heads<co
     float top = -TENON_INFINITY;
     float total = 0;
     i64 end = seen.end(query);
-    const T* q = qs.row(b, query, h);
+    const auto q = qs.row(b, query, h);
     for (i64 key = seen.first(query); key < end; key += 32) {
         float s = -TENON_INFINITY;
         if (key + lane < end) {
-            const T* k = ks.row(b, key + lane, key_head);
+            const auto k = ks.row(b, key + lane, key_head);
             float product = 0;
             for (int i = 0; i < d; i++) product += to_compute(q[i]) * to_compute(k[i]);
             s = seen.score(product * scale, b, h, query, key + lane);
@@ -185,7 +185,7 @@ __device__ __noinline__ void attend_row(const Heads<const T>& qs, const Heads<co
             float weight = __shfl_sync(ALL, p, j);
             float score = __shfl_sync(ALL, s, j);
             if (key + j >= end || (score == -TENON_INFINITY && !seen.guarded)) continue;
-            const T* v = vs.row(b, key + j, key_head);
+            const auto v = vs.row(b, key + j, key_head);
 #pragma unroll
             for (int i = 0; i < MOST; i++) {
                 int c = lane + 32 * i;

@@ -11,6 +11,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.ir.op.attention.ProjectedAttention;
 import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.core.options.Precision;
 import dev.tenon.core.tensor.Tensor;
@@ -82,7 +83,9 @@ class LayersPlanTest {
             }
             g.output("y", y);
         });
-        Compiler compiler = new Compiler(CompilerOptions.defaults(), node -> !(node.op() instanceof NormedMatMul));
+        Compiler compiler = new Compiler(
+                CompilerOptions.defaults(),
+                node -> !(node.op() instanceof NormedMatMul || node.op() instanceof ProjectedAttention));
         Map<String, TensorType> types = new HashMap<>();
         graph.inputs().forEach(input -> types.put(input.name(), input.type()));
         return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of()).plan();

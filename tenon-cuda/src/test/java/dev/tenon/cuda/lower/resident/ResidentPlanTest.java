@@ -11,6 +11,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.ir.op.attention.ProjectedAttention;
 import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.lower.resident.ResidentPhase.Kind;
@@ -57,7 +58,8 @@ class ResidentPlanTest {
             g.output("y", g.cast(norm(g, g.add(linear(g, wide, INNER, HIDDEN), y)), DType.F32));
         });
         // products of so few rows do not norm them
-        Compiler compiler = new Compiler(options, node -> !(node.op() instanceof NormedMatMul));
+        Compiler compiler = new Compiler(
+                options, node -> !(node.op() instanceof NormedMatMul || node.op() instanceof ProjectedAttention));
         Map<String, TensorType> types = new HashMap<>();
         graph.inputs().forEach(input -> types.put(input.name(), input.type()));
         return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of()).plan();
