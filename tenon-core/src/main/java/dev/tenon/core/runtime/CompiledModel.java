@@ -240,6 +240,13 @@ public final class CompiledModel implements AutoCloseable {
         });
     }
 
+    private void whileOpen(Runnable action) {
+        guarded(() -> {
+            action.run();
+            return this;
+        });
+    }
+
     /** Runs something while the model cannot be closed. @throws ClosedException */
     <T> T guarded(Supplier<T> action) {
         lifetime.readLock().lock();
@@ -350,7 +357,7 @@ public final class CompiledModel implements AutoCloseable {
                     () -> planned != null ? planned : planning.compiler().plan(variant.prepared, named, Map.of()));
         });
         if (practice != null && variant == base) {
-            practice.begin(types, this::guarded);
+            practice.begin(types, this::whileOpen);
         }
         return stage;
     }

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,7 +72,7 @@ final class PlanningPractice {
      * @param types of the inputs of the plan that was made
      * @param whileOpen runs something while the model cannot be closed, and throws when it is closed
      */
-    void begin(List<TensorType> types, Consumer<Supplier<Boolean>> whileOpen) {
+    void begin(List<TensorType> types, Consumer<Runnable> whileOpen) {
         if (!begun.compareAndSet(false, true)) {
             return;
         }
@@ -84,7 +83,7 @@ final class PlanningPractice {
         }
     }
 
-    private void practise(List<TensorType> types, Consumer<Supplier<Boolean>> whileOpen) {
+    private void practise(List<TensorType> types, Consumer<Runnable> whileOpen) {
         long start = System.nanoTime();
         try {
             for (int i = 0; i < ROUNDS && System.nanoTime() - start < MOST_NANOS; i++) {
@@ -96,7 +95,7 @@ final class PlanningPractice {
         }
     }
 
-    private boolean plan(List<TensorType> types, int beyond) {
+    private void plan(List<TensorType> types, int beyond) {
         Map<String, TensorType> named = new LinkedHashMap<>();
         for (int i = 0; i < types.size(); i++) {
             Value input = prepared.graph().inputs().get(i);
@@ -104,7 +103,6 @@ final class PlanningPractice {
         }
         Stage stage = planning.compiler().plan(prepared, named, Map.of());
         planning.device().practise(stage.plan(), planning.weights(), planning.options());
-        return true;
     }
 
     /** A type whose free sides are larger. */

@@ -29,7 +29,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -133,7 +132,7 @@ class PlanningPracticeTest {
 
     @Test
     void sidesOfPicturesGrowInTurnsAndBatchesStay() throws InterruptedException {
-        ofPictures().begin(TYPES, Supplier::get);
+        ofPictures().begin(TYPES, Runnable::run);
         assertThat(device.sizes.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(device.practised.subList(0, 6))
                 .containsExactly(
@@ -155,7 +154,7 @@ class PlanningPracticeTest {
                 ended.countDown();
                 throw new ClosedException("model \"pictures\" is closed");
             }
-            round.get();
+            round.run();
         });
         assertThat(ended.await(60, TimeUnit.SECONDS)).isTrue();
         Thread thread = practising();
@@ -175,7 +174,7 @@ class PlanningPracticeTest {
         ofPictures().begin(TYPES, round -> {
             asked.incrementAndGet();
             tried.countDown();
-            round.get();
+            round.run();
         });
         assertThat(tried.await(60, TimeUnit.SECONDS)).isTrue();
         Thread thread = practising();
