@@ -10,8 +10,7 @@ import java.lang.foreign.ValueLayout;
  *
  * @param lanes floats of a vector
  */
-public record RowFoldKernel(
-        Kernel sums, Kernel extremes, Kernel exponentials, CallableCode againstLargest, int lanes) {
+public record RowFoldKernel(Kernel sums, Kernel extremes, Kernel exponentials, CallableCode againstLargest, int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
     private static final int NEGATIVE_INFINITY = MachineRows.key(Float.NEGATIVE_INFINITY);

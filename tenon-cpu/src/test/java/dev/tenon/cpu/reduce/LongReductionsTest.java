@@ -93,7 +93,7 @@ class LongReductionsTest {
         assertThat(y.get(2)).isEqualTo(reference(fn, x, 2 * LONG, 1, LONG), within(1e-3));
     }
 
-    /** Rows that begin near their largest, far below it or above it, without a number, or with the largest at the end. */
+    /** Rows that begin near their largest or far below it, and rows without a number. */
     @Test
     void logarithmsOfSumsOfExponentialsOfManyRows() {
         for (int n : new int[] {16, 17, 31, 255, 256, 1000, 4096}) {
