@@ -39,7 +39,7 @@ record WarpgroupTiles(Form form, int parts, long steps, long rows, long across) 
 
     private static final double SHARED = 2e-5;
 
-    /** Microseconds until the first weights to keep are there. */
+    /** Microseconds until the first weights to keep are there, beside those that fetching them takes. */
     private static final double BEGINNING = 1;
 
     /**
@@ -65,7 +65,7 @@ record WarpgroupTiles(Form form, int parts, long steps, long rows, long across) 
             new Form(128, 3, false, new BlockTimes(2, 3.0, 0.36, 0.62)),
             new Form(256, 4, false, new BlockTimes(1, 4.0, 0.62, 0.62)),
             new Form(64, MOST_STAGES, true, new BlockTimes(1, 0.4, 0.2, 0.2)),
-            new Form(128, MOST_STAGES, true, new BlockTimes(1, 0.7, 0.36, 0.36)));
+            new Form(128, MOST_STAGES, true, new BlockTimes(1, 0.7, 0.34, 0.34)));
 
     /**
      * What the fastest cut depends on.
@@ -149,7 +149,8 @@ record WarpgroupTiles(Form form, int parts, long steps, long rows, long across) 
     /** By the model. */
     double microseconds(DeviceProperties device) {
         if (form.keeping) {
-            return BEGINNING + form.times.microseconds(rows, steps, (int) alongside(device));
+            double fetched = steps * form.times.alone() * form.columns / ROWS;
+            return BEGINNING + fetched + form.times.microseconds(rows, steps, (int) alongside(device));
         }
         double gathered = parts > 1 ? MEETING + SHARED * ROWS * form.columns : 0;
         double blocks = (double) rows * across * parts;

@@ -41,7 +41,7 @@ class WarpgroupTilesTest {
         assertThat(tiles(10, 16, 1, ConvForm.BY_CHOICE).parts()).isEqualTo(1);
     }
 
-    /** As measured: f16, and TF32 of a window of one cell. */
+    /** As measured, the faster. */
     @ParameterizedTest
     @CsvSource({
         "100352, 64, 8, conv_wgmma_kept_64",
@@ -49,9 +49,12 @@ class WarpgroupTilesTest {
         "100352, 256, 1, conv_wgmma_kept_128",
         "25088, 512, 2, conv_wgmma_kept_128",
         "25088, 128, 8, conv_wgmma_kept_64",
-        "3136, 64, 8, conv_wgmma_kept_64"
+        "100352, 256, 9, conv_wgmma_kept_128",
+        "6272, 256, 16, conv_wgmma_128x64",
+        "25088, 128, 18, conv_wgmma_128x128",
+        "100352, 256, 18, conv_wgmma_128x256"
     })
-    void weightsAreKeptWhereThereIsRoom(long rows, long outputs, long steps, String entry) {
+    void weightsAreKeptWhereTilesAreMany(long rows, long outputs, long steps, String entry) {
         assertThat(tiles(rows, outputs, steps, ConvForm.BY_CHOICE).text()).isEqualTo(entry);
     }
 
