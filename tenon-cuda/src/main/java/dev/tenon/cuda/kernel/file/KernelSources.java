@@ -60,6 +60,7 @@ public final class KernelSources {
             "indices.cuh",
             "walk.cuh",
             "conv.cuh",
+            "conv_windows.cuh",
             "few_channels.cuh",
             "few_channels_mma.cuh",
             "conv_direct.cuh",
