@@ -9,6 +9,7 @@ import dev.tenon.core.compiler.fusion.FuseEmbeddings;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
 import dev.tenon.core.compiler.fusion.FuseGatedUnits;
 import dev.tenon.core.compiler.fusion.FuseNormedProducts;
+import dev.tenon.core.compiler.fusion.FusePrologues;
 import dev.tenon.core.compiler.fusion.FuseResidualNorms;
 import dev.tenon.core.compiler.fusion.FuseRowRegions;
 import dev.tenon.core.compiler.fusion.FuseScaledProducts;
@@ -55,7 +56,8 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new FuseEmbeddings(),
                         new FuseResidualNorms(),
                         new FuseRowRegions(),
-                        new FuseNormedProducts()),
+                        new FuseNormedProducts(),
+                        new FusePrologues()),
                 List.of(new DeadCode(), new OutputCopies()),
                 List.of(
                         new CommonSubexpressions(),

@@ -2,6 +2,7 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.ir.op.attention.PrologueMatMul;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
 import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
@@ -17,6 +18,7 @@ public sealed interface Claimable extends Composite
         permits PlainAttention,
                 ResidualNorm,
                 NormedMatMul,
+                PrologueMatMul,
                 EmbeddingNorm,
                 RowRegion,
                 GatedUnit,

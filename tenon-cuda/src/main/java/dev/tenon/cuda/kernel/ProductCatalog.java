@@ -70,16 +70,20 @@ public final class ProductCatalog {
                     .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I64, I32, I32, POINTER, I32));
 
+    private static final int FUNCTION_PROLOGUE = 3;
+    private static final List<String> PROLOGUES = List.of("", "rms", "layer", "of");
+
     public static final KernelFile GEMV = file(
             "contraction/gemv.cu",
             List.of("gemv_along_k", "gemv_across_k"),
             KernelFiles.FLOATS.stream()
-                    .flatMap(dtype -> Stream.of(1, 2, 4, 8, 16).map(rows -> rows(dtype, rows)))
+                    .flatMap(dtype ->
+                            Stream.of(1, 2, 4, 8, 16).flatMap(rows -> prologues().map(variant -> variant.of(dtype, rows))))
                     .toList(),
             together(
-                    Collections.nCopies(5, POINTER),
+                    Collections.nCopies(7, POINTER),
                     Collections.nCopies(3, I64),
-                    List.of(I32, COMPUTE, COMPUTE, I32, I32, POINTER, POINTER)));
+                    List.of(COMPUTE, I32, COMPUTE, COMPUTE, I32, I32, COMPUTE, COMPUTE, I32, I32, I32, POINTER, POINTER)));
 
     /**
      * Functions that {@link #MATMUL_ROWS} and {@link #MATMUL_WGMMA} apply: the usual activations that libraries leave
@@ -372,9 +376,29 @@ public final class ProductCatalog {
         return dtype == DType.F16 ? 75 : 80;
     }
 
-    /** The variant of a type for so many rows: 1, 2, 4, 8 or 16. */
-    public static KernelVariant rows(DType dtype, int rows) {
-        return KernelVariant.of(dtype).with("r" + rows, "TENON_ROWS=" + rows);
+    /**
+     * A variant of {@link #GEMV}.
+     *
+     * @param rows 1, 2, 4, 8 or 16
+     * @param prologue as {@code prologue.cuh} counts them
+     * @param fn the function that rows are made by; null for a norm, or for nothing
+     */
+    public static KernelVariant rows(DType dtype, int rows, int prologue, @Nullable UnaryFn fn) {
+        KernelVariant plain = prologue == FUNCTION_PROLOGUE ? KernelCatalog.finishing(dtype, fn) : KernelVariant.of(dtype);
+        return plain.with("r" + rows, "TENON_ROWS=" + rows)
+                .with(PROLOGUES.get(prologue), "TENON_PROLOGUE=" + prologue);
+    }
+
+    private interface RowsVariant {
+        KernelVariant of(DType dtype, int rows);
+    }
+
+    /** One without a prologue, one for each norm, one for each usual function and one for any other. */
+    private static Stream<RowsVariant> prologues() {
+        return Stream.concat(
+                Stream.of(0, 1, 2).map(prologue -> (dtype, rows) -> rows(dtype, rows, prologue, null)),
+                Stream.of(UnaryFn.RELU, UnaryFn.GELU, UnaryFn.GELU_TANH, UnaryFn.SILU, UnaryFn.TANH)
+                        .map(fn -> (dtype, rows) -> rows(dtype, rows, FUNCTION_PROLOGUE, fn)));
     }
 
     private static List<KernelVariant> tiled() {

@@ -22,6 +22,11 @@ record GemvPlan(boolean alongK, int rows, int shares, long groups, int blocks, i
     private static final int LANES = 32;
     private static final int CHUNK = 16;
     private static final int ROWS_AHEAD = 8;
+    /** Chunks of the weight that a thread has on their way, in shared memory. */
+    private static final int AHEAD = 8;
+    /** Shared memory that the kernel has beside that, at most. */
+    static final int STATIC_BYTES = 10 << 10;
+
     /** Warps of a multiprocessor whose loads fill memory's rate, as measured on an H200. */
     private static final int BUSY_WARPS = 32;
 
@@ -89,6 +94,21 @@ record GemvPlan(boolean alongK, int rows, int shares, long groups, int blocks, i
     /** Bytes of the counters that blocks meet at. */
     long counterBytes() {
         return alongK || shares == 1 ? 0 : groups * Integer.BYTES;
+    }
+
+    /**
+     * Dynamic shared memory of a block.
+     *
+     * @param made rows that it makes before it multiplies them
+     * @param k their elements
+     */
+    int sharedBytes(DType dtype, long made, long k) {
+        int pack = CHUNK / dtype.bytes();
+        long each = Math.ceilDiv(Math.ceilDiv(k, (long) shares * WARPS), pack) * pack;
+        long line = alongK ? k : each * WARPS;
+        long ring = (long) AHEAD * CHUNK * WARPS * LANES;
+        return SizeMath.toInt(
+                "matmul", SizeMath.sum("matmul", ring, SizeMath.product("matmul", made, line, dtype.bytes())));
     }
 
     /** The kernel's name. */
