@@ -21,7 +21,10 @@
 
 constexpr int THREADS = WARPS * 32;
 constexpr int COLUMNS = ROWS == 1 ? 2 : 4;
-constexpr int AHEAD = 8;
+#ifndef TENON_AHEAD
+#define TENON_AHEAD 8
+#endif
+constexpr int AHEAD = TENON_AHEAD;
 constexpr int CHUNK = 16;
 constexpr int RESIDENT = ROWS > 2 ? 1 : ROWS == 1 && sizeof(T) < 8 ? 4 : 2;  // blocks a multiprocessor that registers leave room for
 
@@ -52,13 +55,10 @@ struct Ring {
         write = write + 1 == STEPS ? 0 : write + 1;
     }
 
-    // The chunks of the oldest step, which are there.
-    __device__ __forceinline__ void take(Pack<T, PACK> (&chunks)[EACH]) {
-        copy_async_wait<STEPS - 1>();
-#pragma unroll
-        for (int i = 0; i < EACH; i++) chunks[i] = first[(read * EACH + i) * THREADS];
-        read = read + 1 == STEPS ? 0 : read + 1;
-    }
+    // Until the oldest step is there, whose chunk i `take` gives; `next` goes on to the one behind it.
+    __device__ __forceinline__ void await() const { copy_async_wait<STEPS - 1>(); }
+    __device__ __forceinline__ Pack<T, PACK> take(int i) const { return first[(read * EACH + i) * THREADS]; }
+    __device__ __forceinline__ void next() { read = read + 1 == STEPS ? 0 : read + 1; }
 };
 
 // What a lane reads of w along k: a pack of COLUMNS columns a step, group by group.
@@ -91,19 +91,23 @@ struct ColumnStream {
 
     // Adds a step's products with a, whose rows are k elements apart.
     __device__ __forceinline__ void multiply(A (&sums)[ROWS][COLUMNS], const T* a, i64 m, int at) {
-        Pack<T, PACK> right[COLUMNS];
-        ring.take(right);
+        ring.await();
         i64 pack = begin + at * stride;
-        if (pack >= k / PACK) return;
+        if (pack < k / PACK) {
+            Pack<T, PACK> right[COLUMNS];
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            Pack<T, PACK> left = load_pack<T, PACK>(a + (r < m ? r : m - 1) * k, pack);
+            for (int c = 0; c < COLUMNS; c++) right[c] = ring.take(c);
 #pragma unroll
-            for (int c = 0; c < COLUMNS; c++) {
+            for (int r = 0; r < ROWS; r++) {
+                Pack<T, PACK> left = load_pack<T, PACK>(a + (r < m ? r : m - 1) * k, pack);
 #pragma unroll
-                for (int e = 0; e < PACK; e++) sums[r][c] += to_compute(left.at[e]) * to_compute(right[c].at[e]);
+                for (int c = 0; c < COLUMNS; c++) {
+#pragma unroll
+                    for (int e = 0; e < PACK; e++) sums[r][c] += to_compute(left.at[e]) * to_compute(right[c].at[e]);
+                }
             }
         }
+        ring.next();
     }
 };
 
@@ -236,18 +240,19 @@ struct LineStream {
 
     // Adds a step's products: a, whose rows are `line` elements apart, lies where the step begins, of which `left` lines are there.
     __device__ __forceinline__ void multiply(A (&sums)[ROWS][PACK], const T* a, i64 m, i64 line, i64 left) {
-        Pack<T, PACK> right[LINES];
-        ring.take(right);
+        ring.await();
 #pragma unroll
         for (int i = 0; i < LINES; i++) {
             if (i >= left) continue;
+            Pack<T, PACK> right = ring.take(i);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 A factor = to_compute(a[(r < m ? r : m - 1) * line + i]);
 #pragma unroll
-                for (int e = 0; e < PACK; e++) sums[r][e] += factor * to_compute(right[i].at[e]);
+                for (int e = 0; e < PACK; e++) sums[r][e] += factor * to_compute(right.at[e]);
             }
         }
+        ring.next();
     }
 };
 
