@@ -65,7 +65,8 @@ public record StepCost(long bytes, long operations) {
                 twice(y.elements(), x.size(x.rank() - (op.product().transposeA() ? 2 : 1)));
             case PrologueMatMul op -> {
                 Shape weight = node.input(op.prologues()).shape();
-                yield twice(y.elements(), weight.size(weight.rank() - (op.product().transposeB() ? 1 : 2)));
+                yield twice(
+                        y.elements(), weight.size(weight.rank() - (op.product().transposeB() ? 1 : 2)));
             }
             case DequantMatMul _, ScaledMatMul _ -> twice(y.elements(), x.size(x.rank() - 1));
             case Conv _ -> {

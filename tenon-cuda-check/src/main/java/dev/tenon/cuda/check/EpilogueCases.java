@@ -111,12 +111,14 @@ final class EpilogueCases {
         for (DType type : FLOATS) {
             for (long[] size : FEW) {
                 boolean one = size[0] == 1 || size[0] == 13;
-                for (Op prologue : one ? Stream.concat(few.stream(), functions.stream()).toList() : few.subList(0, 2)) {
+                for (Op prologue :
+                        one ? Stream.concat(few.stream(), functions.stream()).toList() : few.subList(0, 2)) {
                     for (boolean alongK : new boolean[] {true, false}) {
                         Epilogue epilogue = size[1] % 2 == 0 ? Epilogue.NONE.withResidual() : Epilogue.NONE.withBias();
                         PrologueMatMul op = new PrologueMatMul(prologue, new MatMul(false, alongK, epilogue));
                         for (boolean special : new boolean[] {false, true}) {
-                            String what = type + " " + Arrays.toString(size) + (special ? " NaN and infinity, " : " ") + op;
+                            String what =
+                                    type + " " + Arrays.toString(size) + (special ? " NaN and infinity, " : " ") + op;
                             cases.add(new KernelCase(GEMV, what, stage -> prologue(stage, op, type, size, special)));
                         }
                     }
@@ -153,7 +155,9 @@ final class EpilogueCases {
                 .with(ProductForm.FEW_ROWS)
                 .run(op, inputs, n % 2 == 0 ? List.of(op.prologues()) : List.of());
         String word = op.product().transposeB() ? "gemv_along_k" : "gemv_across_k";
-        String made = op.prologue() instanceof Unary function ? function.fn().word() : op.prologue().mnemonic();
+        String made = op.prologue() instanceof Unary function
+                ? function.fn().word()
+                : op.prologue().mnemonic();
         if (!result.step().tier().contains(made) || !result.step().tier().contains(word)) {
             throw new AssertionError("it was made by " + result.step().tier() + "; expected " + made + " in " + word);
         }
@@ -164,7 +168,10 @@ final class EpilogueCases {
         Tolerance sum = Tolerance.of(type, k);
         double flips = 16 * Tolerance.epsilon(type) / Math.sqrt(k);
         new Tolerance(sum.relative(), sum.absolute() + flips)
-                .check(result.step().tier(), Interpreter.run(op.product(), operands).getFirst(), result.output());
+                .check(
+                        result.step().tier(),
+                        Interpreter.run(op.product(), operands).getFirst(),
+                        result.output());
     }
 
     /** What a prologue makes, each result of its parts rounded. */

@@ -77,13 +77,15 @@ public final class ProductCatalog {
             "contraction/gemv.cu",
             List.of("gemv_along_k", "gemv_across_k"),
             KernelFiles.FLOATS.stream()
-                    .flatMap(dtype ->
-                            Stream.of(1, 2, 4, 8, 16).flatMap(rows -> prologues().map(variant -> variant.of(dtype, rows))))
+                    .flatMap(dtype -> Stream.of(1, 2, 4, 8, 16)
+                            .flatMap(rows -> prologues().map(variant -> variant.of(dtype, rows))))
                     .toList(),
             together(
                     Collections.nCopies(7, POINTER),
                     Collections.nCopies(3, I64),
-                    List.of(COMPUTE, I32, COMPUTE, COMPUTE, I32, I32, COMPUTE, COMPUTE, I32, I32, I32, POINTER, POINTER)));
+                    List.of(
+                            COMPUTE, I32, COMPUTE, COMPUTE, I32, I32, COMPUTE, COMPUTE, I32, I32, I32, POINTER,
+                            POINTER)));
 
     /**
      * Functions that {@link #MATMUL_ROWS} and {@link #MATMUL_WGMMA} apply: the usual activations that libraries leave
@@ -384,9 +386,9 @@ public final class ProductCatalog {
      * @param fn the function that rows are made by; null for a norm, or for nothing
      */
     public static KernelVariant rows(DType dtype, int rows, int prologue, @Nullable UnaryFn fn) {
-        KernelVariant plain = prologue == FUNCTION_PROLOGUE ? KernelCatalog.finishing(dtype, fn) : KernelVariant.of(dtype);
-        return plain.with("r" + rows, "TENON_ROWS=" + rows)
-                .with(PROLOGUES.get(prologue), "TENON_PROLOGUE=" + prologue);
+        KernelVariant plain =
+                prologue == FUNCTION_PROLOGUE ? KernelCatalog.finishing(dtype, fn) : KernelVariant.of(dtype);
+        return plain.with("r" + rows, "TENON_ROWS=" + rows).with(PROLOGUES.get(prologue), "TENON_PROLOGUE=" + prologue);
     }
 
     private interface RowsVariant {

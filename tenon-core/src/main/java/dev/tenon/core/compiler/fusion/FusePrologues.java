@@ -6,7 +6,6 @@ import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.attention.PrologueMatMul;
@@ -14,7 +13,6 @@ import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -39,40 +37,45 @@ public final class FusePrologues implements Pass {
         if (context.claimsNothing()) {
             return graph;
         }
-        Set<Node> products = products(graph, context);
-        return products.isEmpty()
+        Map<Node, Node> made = made(graph, context);
+        return made.isEmpty()
                 ? graph
-                : Rewriter.rewrite(
-                        graph,
-                        Set.of(MatMul.class),
-                        (node, into) -> products.contains(node) ? into.addAll(whole(node), into.map(operands(node))) : null);
+                : Rewriter.rewrite(graph, Set.of(MatMul.class), (product, into) -> {
+                    Node prologue = made.get(product);
+                    return prologue == null
+                            ? null
+                            : into.addAll(whole(prologue, product), into.map(operands(prologue, product)));
+                });
     }
 
-    /** The products that take in what makes their left operand. */
-    private static Set<Node> products(Graph graph, PassContext context) {
-        Map<Value, List<Node>> readers = new HashMap<>();
+    /** What makes the left operand of each product that takes it in. */
+    private static Map<Node, Node> made(Graph graph, PassContext context) {
+        Map<Node, List<Node>> products = new HashMap<>();
         boolean encoder = false;
         for (Node node : graph.nodes()) {
             encoder |= isOfEncoder(node);
-            if (node.op() instanceof MatMul && prologue(node) != null) {
-                readers.computeIfAbsent(node.input(0), value -> new ArrayList<>()).add(node);
+            Node prologue = prologue(node);
+            if (prologue != null) {
+                products.computeIfAbsent(prologue, made -> new ArrayList<>()).add(node);
             }
         }
-        if (readers.isEmpty()) {
-            return Set.of();
+        if (products.isEmpty()) {
+            return Map.of();
         }
         Map<Value, Integer> reads = reads(graph);
-        Set<Node> all = new HashSet<>();
-        for (Map.Entry<Value, List<Node>> entry : readers.entrySet()) {
-            List<Node> products = entry.getValue();
-            boolean whole = reads.get(entry.getKey()) == products.size()
-                    && !(encoder && prologue(products.getFirst()) instanceof LayerNorm)
-                    && products.stream().allMatch(product -> context.claims(whole(product), operands(product)));
+        Map<Node, Node> made = new HashMap<>();
+        for (Map.Entry<Node, List<Node>> entry : products.entrySet()) {
+            Node prologue = entry.getKey();
+            List<Node> readers = entry.getValue();
+            boolean whole = reads.getOrDefault(prologue.output(), 0) == readers.size()
+                    && !(encoder && prologue.op() instanceof LayerNorm)
+                    && readers.stream()
+                            .allMatch(product -> context.claims(whole(prologue, product), operands(prologue, product)));
             if (whole) {
-                all.addAll(products);
+                readers.forEach(product -> made.put(product, prologue));
             }
         }
-        return all;
+        return made;
     }
 
     /** How often nodes read each value, or the graph gives it. */
@@ -89,27 +92,29 @@ public final class FusePrologues implements Pass {
     private static boolean isOfEncoder(Node node) {
         return node.op() instanceof PlainAttention op
                 && (op.packed()
-                        || node.input(0).shape().dim(1).equals(node.input(1).shape().dim(1)));
+                        || node.input(0)
+                                .shape()
+                                .dim(1)
+                                .equals(node.input(1).shape().dim(1)));
     }
 
-    /** What makes a product's left operand, if it may be a prologue; else null. */
-    private static @Nullable Op prologue(Node product) {
-        Node made = Match.producer(product.input(0));
+    /** What makes the left operand of a product, if it may be a prologue; null for other nodes. */
+    private static @Nullable Node prologue(Node node) {
+        Node made = node.op() instanceof MatMul ? Match.producer(node.input(0)) : null;
         return made != null
                         && PrologueMatMul.isPrologue(made.op())
-                        && product.output().shape().isConcrete()
+                        && node.output().shape().isConcrete()
                         && made.output().dtype() == made.input(0).dtype()
-                ? made.op()
+                ? made
                 : null;
     }
 
-    private static PrologueMatMul whole(Node product) {
-        Node made = Match.producer(product.input(0));
-        return new PrologueMatMul(made.op(), (MatMul) product.op());
+    private static PrologueMatMul whole(Node prologue, Node product) {
+        return new PrologueMatMul(prologue.op(), (MatMul) product.op());
     }
 
-    private static List<Value> operands(Node product) {
-        List<Value> operands = new ArrayList<>(Match.producer(product.input(0)).inputs());
+    private static List<Value> operands(Node prologue, Node product) {
+        List<Value> operands = new ArrayList<>(prologue.inputs());
         operands.addAll(product.inputs().subList(1, product.inputs().size()));
         return operands;
     }

@@ -26,12 +26,7 @@ final class GemvMatMul {
      * @param constant whether no step writes the weight
      */
     record Product(
-            MatMulChoice choice,
-            Epilogue epilogue,
-            DType dtype,
-            MatMulShape shape,
-            Slots slots,
-            boolean constant) {}
+            MatMulChoice choice, Epilogue epilogue, DType dtype, MatMulShape shape, Slots slots, boolean constant) {}
 
     /**
      * A step for a product that the kernel takes.

@@ -69,7 +69,8 @@ record GemvPrologue(
     }
 
     /** The function of the kernel's variant; null where rows are no function of elements. */
-    @Nullable UnaryFn fn() {
+    @Nullable
+    UnaryFn fn() {
         return function == null ? null : function.fn();
     }
 }

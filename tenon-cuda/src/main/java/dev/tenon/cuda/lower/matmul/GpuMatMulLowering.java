@@ -125,11 +125,7 @@ public final class GpuMatMulLowering {
      */
     static boolean wantsTransposed(MatMul op, Value weight, DType dtype, GpuLoweringContext context) {
         return mayWantTransposed(
-                        op,
-                        weight,
-                        dtype,
-                        context.kernels().context().device().architecture(),
-                        context.precision())
+                        op, weight, dtype, context.kernels().context().device().architecture(), context.precision())
                 && context.compilerRefused().isEmpty() // a kernel transposes the weight
                 // last: the answer waits for a library that is being started
                 && (context.blas().ltUnavailable().isEmpty()

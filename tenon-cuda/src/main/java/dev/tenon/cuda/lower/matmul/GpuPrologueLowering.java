@@ -111,14 +111,17 @@ public final class GpuPrologueLowering {
                         context.products()),
                 context.precision());
         if (choice.tier() != MatMulChoice.Tier.GEMV) {
-            String first = choice.passedOver().isEmpty() ? "the result is empty" : choice.passedOver().getFirst();
+            String first = choice.passedOver().isEmpty()
+                    ? "the result is empty"
+                    : choice.passedOver().getFirst();
             return new Answer(choice, shape, turned, first);
         }
         long shared = GemvPlan.of(dtype, shape, context.kernels().context().device())
                 .sharedBytes(dtype, shape.m(), shape.k());
         int room = context.kernels().context().device().sharedBytesPerBlockOptIn() - GemvPlan.STATIC_BYTES;
         if (shared > room) {
-            return new Answer(choice, shape, turned, "rows take " + shared + " bytes of shared memory; a block has " + room);
+            return new Answer(
+                    choice, shape, turned, "rows take " + shared + " bytes of shared memory; a block has " + room);
         }
         return new Answer(choice, shape, turned, context.products() == ProductForm.FEW_ROWS ? "" : slow(op, shape));
     }
@@ -144,12 +147,7 @@ public final class GpuPrologueLowering {
                 context.slot(node.output()));
         return GemvMatMul.step(
                 new GemvMatMul.Product(
-                        answer.choice,
-                        epilogue,
-                        node.output().dtype(),
-                        answer.shape,
-                        slots,
-                        b.constant() != null),
+                        answer.choice, epilogue, node.output().dtype(), answer.shape, slots, b.constant() != null),
                 GemvPrologue.of(op, node, context),
                 context);
     }
