@@ -12,7 +12,6 @@ import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.attention.PrologueMatMul;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.core.options.CompileMode;
@@ -30,7 +29,7 @@ import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.StepKernels;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.lower.convolution.GpuConvLowering;
-import dev.tenon.cuda.lower.matmul.GpuMatMulLowering;
+import dev.tenon.cuda.lower.matmul.GpuPrologueLowering;
 import dev.tenon.cuda.lower.resident.ResidentLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -119,28 +118,14 @@ final class GpuPlanner implements GpuLoweringContext {
         }
     }
 
-    /** The input of a node that may be read as [n,k], which is [k,n]; -1 for none. */
-    private int turned(Node node) {
-        int weight = node.op() instanceof PrologueMatMul whole ? whole.prologues() : 1;
-        MatMul product = node.op() instanceof PrologueMatMul whole
-                ? whole.product()
-                : node.op() instanceof MatMul plain ? plain : null;
-        boolean may = product != null
-                && GpuMatMulLowering.mayWantTransposed(
-                        product,
-                        node.input(weight),
-                        node.output().dtype(),
-                        device.context().device().architecture(),
-                        options.precision());
-        return may ? weight : -1;
-    }
-
     /** The constants that its steps will read, as far as that can be told before they are made. */
     private List<GpuWeights.Layout> expected() {
         Set<GpuWeights.Layout> all = new LinkedHashSet<>();
         for (int i = 0; i < nodes.length; i++) {
             Node node = nodes[i];
-            int turned = resident.inside(i).isEmpty() ? turned(node) : -1;
+            int turned = resident.inside(i).isEmpty()
+                    ? GpuPrologueLowering.turned(node, device.context().device().architecture(), options.precision())
+                    : -1;
             for (int input = 0; input < node.inputs().size(); input++) {
                 boolean packed = resident.packs(i) && input == 1 && node.op() instanceof MatMul;
                 if (!packed

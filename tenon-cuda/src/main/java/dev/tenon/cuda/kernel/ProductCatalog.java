@@ -3,7 +3,6 @@ package dev.tenon.cuda.kernel;
 import static dev.tenon.cuda.kernel.file.KernelFiles.HALVES;
 import static dev.tenon.cuda.kernel.file.KernelFiles.file;
 import static dev.tenon.cuda.kernel.file.KernelFiles.together;
-import static dev.tenon.cuda.kernel.file.ParameterType.COMPUTE;
 import static dev.tenon.cuda.kernel.file.ParameterType.F32;
 import static dev.tenon.cuda.kernel.file.ParameterType.I32;
 import static dev.tenon.cuda.kernel.file.ParameterType.I64;
@@ -70,23 +69,6 @@ public final class ProductCatalog {
                     .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I64, I32, I32, POINTER, I32));
 
-    private static final int FUNCTION_PROLOGUE = 3;
-    private static final List<String> PROLOGUES = List.of("", "rms", "layer", "of");
-
-    public static final KernelFile GEMV = file(
-            "contraction/gemv.cu",
-            List.of("gemv_along_k", "gemv_across_k"),
-            KernelFiles.FLOATS.stream()
-                    .flatMap(dtype -> Stream.of(1, 2, 4, 8, 16)
-                            .flatMap(rows -> prologues().map(variant -> variant.of(dtype, rows))))
-                    .toList(),
-            together(
-                    Collections.nCopies(7, POINTER),
-                    Collections.nCopies(3, I64),
-                    List.of(
-                            COMPUTE, I32, COMPUTE, COMPUTE, I32, I32, COMPUTE, COMPUTE, I32, I32, I32, POINTER,
-                            POINTER)));
-
     /**
      * Functions that {@link #MATMUL_ROWS} and {@link #MATMUL_WGMMA} apply: the usual activations that libraries leave
      * to another pass.
@@ -145,7 +127,7 @@ public final class ProductCatalog {
     static List<KernelFile> all() {
         return List.of(
                 MATMUL_WMMA,
-                GEMV,
+                GemvCatalog.GEMV,
                 GROUPED_MATMUL,
                 GROUPED_MATMUL_MMA,
                 GROUPED_MATMUL_WGMMA,
@@ -376,31 +358,6 @@ public final class ProductCatalog {
     /** The least compute capability, such as 80, whose tensor cores take a type. */
     public static int capability(DType dtype) {
         return dtype == DType.F16 ? 75 : 80;
-    }
-
-    /**
-     * A variant of {@link #GEMV}.
-     *
-     * @param rows 1, 2, 4, 8 or 16
-     * @param prologue as {@code prologue.cuh} counts them
-     * @param fn the function that rows are made by; null for a norm, or for nothing
-     */
-    public static KernelVariant rows(DType dtype, int rows, int prologue, @Nullable UnaryFn fn) {
-        KernelVariant plain =
-                prologue == FUNCTION_PROLOGUE ? KernelCatalog.finishing(dtype, fn) : KernelVariant.of(dtype);
-        return plain.with("r" + rows, "TENON_ROWS=" + rows).with(PROLOGUES.get(prologue), "TENON_PROLOGUE=" + prologue);
-    }
-
-    private interface RowsVariant {
-        KernelVariant of(DType dtype, int rows);
-    }
-
-    /** One without a prologue, one for each norm, one for each usual function and one for any other. */
-    private static Stream<RowsVariant> prologues() {
-        return Stream.concat(
-                Stream.of(0, 1, 2).map(prologue -> (dtype, rows) -> rows(dtype, rows, prologue, null)),
-                Stream.of(UnaryFn.RELU, UnaryFn.GELU, UnaryFn.GELU_TANH, UnaryFn.SILU, UnaryFn.TANH)
-                        .map(fn -> (dtype, rows) -> rows(dtype, rows, FUNCTION_PROLOGUE, fn)));
     }
 
     private static List<KernelVariant> tiled() {

@@ -5,7 +5,7 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.MatMulShape;
-import dev.tenon.cuda.kernel.ProductCatalog;
+import dev.tenon.cuda.kernel.GemvCatalog;
 import dev.tenon.cuda.lower.matmul.GpuMatMulLowering.Slots;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -41,9 +41,9 @@ final class GemvMatMul {
         int shared = plan.sharedBytes(dtype, prologue.isNone() ? 0 : shape.m(), shape.k());
         Kernel kernel = context.kernels()
                 .kernel(
-                        ProductCatalog.GEMV,
+                        GemvCatalog.GEMV,
                         plan.entry(),
-                        ProductCatalog.rows(dtype, plan.rows(), prologue.kind(), prologue.fn()),
+                        GemvCatalog.rows(dtype, plan.rows(), prologue.kind(), prologue.fn()),
                         shared);
         PreparedLaunch.Builder work = PreparedLaunch.of(
                         kernel,

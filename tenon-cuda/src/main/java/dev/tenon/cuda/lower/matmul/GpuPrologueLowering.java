@@ -14,11 +14,13 @@ import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
+import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.lower.matmul.GpuMatMulLowering.Slots;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.ProductForm;
+import dev.tenon.cuda.port.Architecture;
 
 /** Products that make their left operand while they read it: in one launch where {@code gemv} makes the product. */
 public final class GpuPrologueLowering {
@@ -90,6 +92,18 @@ public final class GpuPrologueLowering {
 
     private static boolean isOfElements(Op prologue) {
         return prologue instanceof Unary || prologue instanceof GatedUnit;
+    }
+
+    /** The input of any node that a product may want transposed, if a library makes it; -1 for none. */
+    public static int turned(Node node, Architecture architecture, Precision precision) {
+        int weight = node.op() instanceof PrologueMatMul whole ? whole.prologues() : 1;
+        MatMul product = node.op() instanceof PrologueMatMul whole
+                ? whole.product()
+                : node.op() instanceof MatMul plain ? plain : null;
+        boolean may = product != null
+                && GpuMatMulLowering.mayWantTransposed(
+                        product, node.input(weight), node.output().dtype(), architecture, precision);
+        return may ? weight : -1;
     }
 
     /** How a node is made in one launch, or why it is not. */

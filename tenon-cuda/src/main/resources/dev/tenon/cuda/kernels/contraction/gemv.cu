@@ -6,9 +6,9 @@
 // Launch: 256 threads. along_k: any number of blocks, which walk over the groups of columns; `shares` is the warps of a group. across_k: any
 // number of blocks, which walk over ceil(n / 32 lanes' columns) `shares` units, `shares` being the splits of k; the last block of a group of
 // columns to arrive, by `counters` (one a group, 0 before and after), adds the sums in `partial`, [groups, splits, ROWS, columns], in the
-// order of k. Dynamic shared memory: AHEAD chunks of 16 bytes a thread.
+// order of k. Dynamic shared memory: 12 chunks of 16 bytes a thread, 8 along_k for one row.
 // packed: lines of w in memory (and along_k, rows of a) are whole 16-byte chunks; others are read element by element. Chunks of w pass through
-// shared memory, AHEAD of a thread on their way at a time, into the next group of columns too.
+// shared memory, so many of a thread on their way at a time, into the next group of columns too.
 // constant: no launch before this one writes w, which is then fetched before they have ended.
 // Sums in A. bias and residual may be null; fn 0 leaves the sum as it is.
 //
@@ -21,10 +21,8 @@
 
 constexpr int THREADS = WARPS * 32;
 constexpr int COLUMNS = ROWS == 1 ? 2 : 4;
-#ifndef TENON_AHEAD
-#define TENON_AHEAD 8
-#endif
-constexpr int AHEAD = TENON_AHEAD;
+constexpr int ALONG_AHEAD = ROWS == 1 ? 8 : 12;
+constexpr int ACROSS_AHEAD = 12;
 constexpr int CHUNK = 16;
 constexpr int RESIDENT = ROWS > 2 ? 1 : ROWS == 1 && sizeof(T) < 8 ? 4 : 2;  // blocks a multiprocessor that registers leave room for
 
@@ -37,7 +35,7 @@ __device__ __forceinline__ void finish(
 }
 
 // A thread's chunks of w in shared memory: EACH a step, AHEAD in all.
-template <int EACH>
+template <int EACH, int AHEAD>
 struct Ring {
     static constexpr int STEPS = AHEAD / EACH;
 
@@ -63,7 +61,7 @@ struct Ring {
 
 // What a lane reads of w along k: a pack of COLUMNS columns a step, group by group.
 struct ColumnStream {
-    Ring<COLUMNS> ring;
+    Ring<COLUMNS, ALONG_AHEAD> ring;
     const T* w;
     i64 n, k, begin, stride, group, groups, next;
     int steps;  // of a group
@@ -147,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(256, RESIDENT) TENON_NAME(gemv_alon
     }
     if (constant) await_predecessor();
     Prologue prologue(x, scale, shift, m, k, epsilon, before, q0, q1, unit);
-    const T* a = prologue.rows(reinterpret_cast<T*>(shared + AHEAD * CHUNK * THREADS), 0, k, k);
+    const T* a = prologue.rows(reinterpret_cast<T*>(shared + ALONG_AHEAD * CHUNK * THREADS), 0, k, k);
     for (i64 first = blockIdx.x * at_once; first < groups; first += gridDim.x * at_once, group += gridDim.x * at_once) {
         i64 column = group * COLUMNS;
         A sums[ROWS][COLUMNS] = {};
@@ -207,7 +205,7 @@ struct WarpPart {
 
 // What a lane reads of w across k: the chunks of LINES lines a step, unit by unit.
 struct LineStream {
-    Ring<LINES> ring;
+    Ring<LINES, ACROSS_AHEAD> ring;
     const T* w;
     i64 n, k, span, groups, units, unit;
     i64 at, to, column;
@@ -291,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(256, RESIDENT == 4 ? 3 : RESIDENT) 
     }
     if (constant) await_predecessor();
     Prologue prologue(x, scale, shift, m, k, epsilon, before, q0, q1, unit);
-    T* made = reinterpret_cast<T*>(shared + AHEAD * CHUNK * THREADS);
+    T* made = reinterpret_cast<T*>(shared + ACROSS_AHEAD * CHUNK * THREADS);
     i64 line = prologue.line(span);
     for (i64 at = blockIdx.x; at < groups * shares; at += gridDim.x) {
         WarpPart part(at, groups, k, span);
