@@ -84,6 +84,7 @@ public final class KernelSources {
             "philox.cuh",
             "block_formats.cuh",
             "gemv_tiles.cuh",
+            "prologue.cuh",
             "packed_tile.cuh");
 
     /**
