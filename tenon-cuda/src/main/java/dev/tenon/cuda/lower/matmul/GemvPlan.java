@@ -73,7 +73,8 @@ record GemvPlan(boolean alongK, int rows, int shares, long groups, int blocks, i
                 shares *= 2;
             }
             long blocks = Math.min(
-                    Math.ceilDiv(groups, WARPS / shares), (long) device.multiprocessors() * blocksOfMultiprocessor(rows));
+                    Math.ceilDiv(groups, WARPS / shares),
+                    (long) device.multiprocessors() * blocksOfMultiprocessor(rows));
             return new GemvPlan(true, rows, shares, groups, SizeMath.toInt("matmul", blocks), columns);
         }
         int columns = LANES * pack;
