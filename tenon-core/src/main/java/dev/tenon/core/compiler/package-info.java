@@ -18,8 +18,8 @@
  *   <li>{@code fuse-epilogues}: bias, activation and residual into contractions; {@code merge-parallel-products}: the
  *      projections to q, k and v into one; {@code fuse-elementwise}: chains into one region; {@code
  *      fuse-embeddings}: rows of tables with their sum and its norm, and {@code fuse-residual-norms}: an addition with
- *      the norm behind it, {@code fuse-normed-products}: a product with the norm of its rows, where the backend runs
- *      that whole
+ *      the norm behind it, {@code fuse-normed-products}: a product with the norm of its rows, {@code fuse-prologues}: a
+ *      product with what makes its rows, where the backend runs that whole
  *   <li>{@code dce}; {@code output-copies}: each output gets memory of its own
  * </ol>
  *

@@ -110,6 +110,7 @@ public final class PassesTest {
                         "fuse-residual-norms",
                         "fuse-row-regions",
                         "fuse-normed-products",
+                        "fuse-prologues",
                         "dce",
                         "output-copies");
         Map<String, String> dumped = new LinkedHashMap<>();
