@@ -155,7 +155,9 @@ final class ArgReduceStep extends LoopStep {
 
     @Override
     protected long leastUnits() {
-        return columns ? Math.min(lanes.stride, LEAST_COLUMNS) : Math.min(lanes.stride, LINES_BYTES / dtype.bits() * 8);
+        return columns
+                ? Math.min(lanes.stride, LEAST_COLUMNS)
+                : Math.min(lanes.stride, 8L * LINES_BYTES / dtype.bits());
     }
 
     @Override
