@@ -119,7 +119,7 @@ record WarpgroupTiles(Form form, int parts, long steps, long rows, long across) 
     /** Of steps in shared memory, beside all weights where they are kept. */
     private static int stages(Form form, long steps) {
         long room = MOST_SHARED_BYTES - BOUNDARY - SizeMath.estimate(LINE, form.columns, steps);
-        return form.keeping ? (int) Math.clamp(room / (LINE * ROWS), 0, form.stages) : form.stages;
+        return form.keeping ? Math.clamp(room / (LINE * ROWS), 0, form.stages) : form.stages;
     }
 
     /** Steps in shared memory. */
@@ -149,8 +149,8 @@ record WarpgroupTiles(Form form, int parts, long steps, long rows, long across) 
     /** By the model. */
     double microseconds(DeviceProperties device) {
         if (form.keeping) {
-            double fetched = steps * form.times.alone() * form.columns / ROWS;
-            return BEGINNING + fetched + form.times.microseconds(rows, steps, (int) alongside(device));
+            double fetched = (double) steps * form.times.alone() * form.columns / ROWS;
+            return BEGINNING + fetched + form.times.microseconds((double) rows, steps, (int) alongside(device));
         }
         double gathered = parts > 1 ? MEETING + SHARED * ROWS * form.columns : 0;
         double blocks = (double) rows * across * parts;

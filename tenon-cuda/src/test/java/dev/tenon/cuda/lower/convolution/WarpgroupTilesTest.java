@@ -52,7 +52,7 @@ class WarpgroupTilesTest {
         "100352, 256, 9, conv_wgmma_kept_128",
         "6272, 256, 16, conv_wgmma_128x64",
         "25088, 128, 18, conv_wgmma_128x128",
-        "100352, 256, 18, conv_wgmma_128x256"
+        "100352, 256, 18, conv_wgmma_128x128"
     })
     void weightsAreKeptWhereTilesAreMany(long rows, long outputs, long steps, String entry) {
         assertThat(tiles(rows, outputs, steps, ConvForm.BY_CHOICE).text()).isEqualTo(entry);
