@@ -144,7 +144,7 @@ final class EpilogueCases {
         }
         long[] sizes = op.product().transposeB() ? new long[] {n, k} : new long[] {k, n};
         List<NdArray> after = new ArrayList<>();
-        after.add(CaseArrays.filled(type, () -> random.nextDouble(-1, 1) / Math.sqrt(k), sizes));
+        after.add(CaseArrays.filled(type, () -> random.nextDouble(-1, 1) / Math.sqrt((double) k), sizes));
         after.add(
                 op.product().epilogue().bias()
                         ? CaseArrays.normal(random, type, n)
@@ -166,7 +166,7 @@ final class EpilogueCases {
         operands.addAll(after);
         // a number that is made may be rounded the other way where it lies between two
         Tolerance sum = Tolerance.of(type, k);
-        double flips = 16 * Tolerance.epsilon(type) / Math.sqrt(k);
+        double flips = 16 * Tolerance.epsilon(type) / Math.sqrt((double) k);
         new Tolerance(sum.relative(), sum.absolute() + flips)
                 .check(
                         result.step().tier(),
