@@ -18,6 +18,7 @@ class ArchitectureTest {
                         "loops",
                         "step",
                         "columns",
+                        "keys",
                         "elementwise",
                         "movement",
                         "indexing",

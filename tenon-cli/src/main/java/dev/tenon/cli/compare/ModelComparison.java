@@ -11,6 +11,7 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.ProjectedAttention;
+import dev.tenon.core.ir.op.attention.PrologueMatMul;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.normalisation.NormedMatMul;
@@ -125,6 +126,10 @@ final class ModelComparison {
             case NormedMatMul op -> first.size(first.rank() - (op.product().transposeA() ? 2 : 1));
             case ProjectedAttention op ->
                 first.size(first.rank() - (op.product().transposeA() ? 2 : 1));
+            case PrologueMatMul op -> {
+                Shape weight = operands.get(op.prologues()).shape();
+                yield weight.size(weight.rank() - (op.product().transposeB() ? 1 : 2));
+            }
             case Conv _ -> operands.get(1).shape().elements(1, first.rank());
             default -> Math.max(1, first.elements() / Math.max(1, result.size()));
         };

@@ -10,6 +10,7 @@ import dev.tenon.core.compiler.fusion.FuseEpilogues;
 import dev.tenon.core.compiler.fusion.FuseGatedUnits;
 import dev.tenon.core.compiler.fusion.FuseNormedProducts;
 import dev.tenon.core.compiler.fusion.FuseProjectedAttention;
+import dev.tenon.core.compiler.fusion.FusePrologues;
 import dev.tenon.core.compiler.fusion.FuseResidualNorms;
 import dev.tenon.core.compiler.fusion.FuseRowRegions;
 import dev.tenon.core.compiler.fusion.FuseScaledProducts;
@@ -57,7 +58,8 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new FuseResidualNorms(),
                         new FuseRowRegions(),
                         new FuseNormedProducts(),
-                        new FuseProjectedAttention()),
+                        new FuseProjectedAttention(),
+                        new FusePrologues()),
                 List.of(new DeadCode(), new OutputCopies()),
                 List.of(
                         new CommonSubexpressions(),

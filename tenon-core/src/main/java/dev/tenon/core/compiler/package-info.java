@@ -19,7 +19,8 @@
  *      projections to q, k and v into one; {@code fuse-elementwise}: chains into one region; {@code
  *      fuse-embeddings}: rows of tables with their sum and its norm, and {@code fuse-residual-norms}: an addition with
  *      the norm behind it, {@code fuse-normed-products}: a product with the norm of its rows, {@code
- *      fuse-projected-attention}: the product that makes q, k and v with attention, where the backend runs that whole
+ *      fuse-projected-attention}: the product that makes q, k and v with attention, {@code fuse-prologues}: a product
+ *      with what makes its rows, where the backend runs that whole
  *   <li>{@code dce}; {@code output-copies}: each output gets memory of its own
  * </ol>
  *

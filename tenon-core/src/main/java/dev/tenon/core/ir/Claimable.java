@@ -3,6 +3,7 @@ package dev.tenon.core.ir;
 import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.attention.ProjectedAttention;
+import dev.tenon.core.ir.op.attention.PrologueMatMul;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
 import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
@@ -19,6 +20,7 @@ public sealed interface Claimable extends Composite
                 ProjectedAttention,
                 ResidualNorm,
                 NormedMatMul,
+                PrologueMatMul,
                 EmbeddingNorm,
                 RowRegion,
                 GatedUnit,

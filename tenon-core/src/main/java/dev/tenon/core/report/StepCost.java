@@ -7,6 +7,7 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.attention.ProjectedAttention;
+import dev.tenon.core.ir.op.attention.PrologueMatMul;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.contraction.ScaledMatMul;
@@ -63,6 +64,11 @@ public record StepCost(long bytes, long operations) {
             case MatMul op -> twice(y.elements(), x.size(x.rank() - (op.transposeA() ? 2 : 1)));
             case NormedMatMul op ->
                 twice(y.elements(), x.size(x.rank() - (op.product().transposeA() ? 2 : 1)));
+            case PrologueMatMul op -> {
+                Shape weight = node.input(op.prologues()).shape();
+                yield twice(
+                        y.elements(), weight.size(weight.rank() - (op.product().transposeB() ? 1 : 2)));
+            }
             case DequantMatMul _, ScaledMatMul _ -> twice(y.elements(), x.size(x.rank() - 1));
             case Conv _ -> {
                 Shape weights = node.input(1).shape();

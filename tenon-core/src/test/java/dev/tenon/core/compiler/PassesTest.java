@@ -111,6 +111,7 @@ public final class PassesTest {
                         "fuse-row-regions",
                         "fuse-normed-products",
                         "fuse-projected-attention",
+                        "fuse-prologues",
                         "dce",
                         "output-copies");
         Map<String, String> dumped = new LinkedHashMap<>();

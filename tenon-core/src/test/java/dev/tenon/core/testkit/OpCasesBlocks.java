@@ -12,6 +12,7 @@ import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.attention.MixtureOfExperts;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.attention.ProjectedAttention;
+import dev.tenon.core.ir.op.attention.PrologueMatMul;
 import dev.tenon.core.ir.op.contraction.BlockFormat;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
@@ -141,6 +142,7 @@ final class OpCasesBlocks {
             operands.add(random.array(type, 4));
             sums(of + " centred", 6, new NormedMatMul(product, true, 0.1), operands.toArray(NdArray[]::new));
         }
+        prologues(type);
         rowRegions(type, x, like, scale);
         for (long width : new long[] {2, 10, 32, 66}) {
             NdArray halves = random.array(type, 2, 5, width);
@@ -321,5 +323,19 @@ final class OpCasesBlocks {
             cases.add(OpCase.exact("sort " + type, new Sort(1, false), x));
             cases.add(OpCase.exact("sort descending " + type, new Sort(0, true), x));
         }
+    }
+
+    /** Whole numbers with a power of two of them, or functions that keep them whole: nothing is rounded on the way. */
+    private void prologues(DType type) {
+        NdArray x = random.integers(type, -3, 3, 2, 5, 6);
+        NdArray weight = random.integers(type, -3, 3, 4, 6);
+        NdArray turned = random.integers(type, -3, 3, 6, 4);
+        NdArray bias = random.integers(type, -3, 3, 4);
+        MatMul product = new MatMul(false, true, Epilogue.NONE);
+        MatMul other = new MatMul(false, false, Epilogue.NONE.withBias());
+        sums(type + " of a function", 6, new PrologueMatMul(Unary.of(UnaryFn.RELU), product), x, weight);
+        NdArray halves = random.integers(type, -3, 3, 2, 5, 12);
+        GatedUnit unit = new GatedUnit(Unary.of(UnaryFn.RELU), false);
+        sums(type + " of a gated unit", 6, new PrologueMatMul(unit, other), halves, turned, bias);
     }
 }

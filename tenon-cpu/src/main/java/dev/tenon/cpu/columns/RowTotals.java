@@ -25,7 +25,7 @@ public final class RowTotals {
     private static final int WIDE = 1024;
 
     /** The most elements whose exponentials are summed at once. */
-    public static final int MOST = 136 * RowFoldKernel.MOST;
+    public static final int MOST = 1 << 16;
 
     private static final int LINE = 16;
 

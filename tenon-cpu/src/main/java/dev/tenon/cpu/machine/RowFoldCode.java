@@ -39,6 +39,12 @@ final class RowFoldCode extends ExponentialCode {
 
     static final int Y_APART = ROWS + 40;
 
+    /** Floats: what exponentials of each row are against while they are summed. */
+    private static final int SHIFTS = ROWS + 64;
+
+    /** e to 16. Exponentials of more have fewer digits, and give a larger sum. */
+    private static final float MOST_SUM = 8.8861e6f;
+
     private static final int OTHER = 7;
     private static final int NARROW_SECOND = 8;
     private static final int WIDE_FIRST = 16;
@@ -47,14 +53,23 @@ final class RowFoldCode extends ExponentialCode {
     /** Behind the constants of exponentials. */
     private static final int[] WIDE_LARGEST = {20, 21, 22, 23, 24, 25, 27, 28};
 
+    private static final int[] WIDE_SUMS = {20, 21, 22, 23, 24, 25, 27, 28};
+
+    private static final int ENOUGH = 3;
+
     /** What a pair is. */
     enum Kind {
         /** The sum of the differences from a scalar, and of their squares. */
         SUMS,
         /** The largest and the smallest {@link MachineRows#key key}. */
         EXTREMES,
+        /**
+         * The largest of the first vector and the sum of exponentials against it, or NaN: of NaN, of -infinity alone,
+         * or where elements are far larger. With vectors of 8 floats as the other.
+         */
+        EXPONENTIALS,
         /** The largest, and the sum of exponentials against it: NaN of NaN, or where all are -infinity. */
-        EXPONENTIALS
+        EXPONENTIALS_AGAINST_LARGEST
     }
 
     private final Kind kind;
@@ -72,9 +87,13 @@ final class RowFoldCode extends ExponentialCode {
         return lanes == 16 ? 8 : 4;
     }
 
+    private boolean isExponential() {
+        return kind == Kind.EXPONENTIALS || kind == Kind.EXPONENTIALS_AGAINST_LARGEST;
+    }
+
     private int first(int row) {
         boolean wide = vectors.wide() != null;
-        return kind == Kind.EXPONENTIALS && wide ? WIDE_LARGEST[row] : wide ? WIDE_FIRST + row : 3 + row;
+        return isExponential() && wide ? WIDE_LARGEST[row] : wide ? WIDE_FIRST + row : 3 + row;
     }
 
     private int second(int row) {
@@ -83,7 +102,7 @@ final class RowFoldCode extends ExponentialCode {
 
     @Override
     void begin() {
-        if (kind == Kind.EXPONENTIALS) {
+        if (isExponential()) {
             keepBoundedExponential();
         }
     }
@@ -105,7 +124,14 @@ final class RowFoldCode extends ExponentialCode {
         switch (kind) {
             case SUMS -> sums();
             case EXTREMES -> extremes();
-            case EXPONENTIALS -> exponentials();
+            case EXPONENTIALS -> {
+                if (vectors.wide() != null) {
+                    exponentialsInOneWalk(vectors.wide());
+                } else {
+                    exponentials();
+                }
+            }
+            case EXPONENTIALS_AGAINST_LARGEST -> exponentials();
         }
         code.addConstant(R8, RowFoldKernel.PAIR);
         code.add(RSI, argument(X_STEP));
@@ -219,6 +245,46 @@ final class RowFoldCode extends ExponentialCode {
             store(Arithmetic.MAXIMUM_INTEGERS, 0, first(row), row);
             store(Arithmetic.MINIMUM_INTEGERS, 4, second(row), row);
         }
+    }
+
+    private void exponentialsInOneWalk(VectorAssembler wide) {
+        code.xor(R9, R9);
+        place();
+        for (int row = 0; row < atOnce; row++) {
+            vectors.load(0, row(row));
+            vectors.spread(Arithmetic.MAXIMUM, 0, OTHER);
+            code.storeFloat(shift(row), 0);
+            store(0, row);
+            vectors.zero(WIDE_SUMS[row]);
+        }
+        walk.over(narrow -> {
+            place();
+            for (int row = 0; row < atOnce; row++) {
+                if (narrow) {
+                    vectors.loadNarrow(0, 0, row(row));
+                } else {
+                    vectors.load(0, row(row));
+                }
+                vectors.broadcast(10, shift(row));
+                vector(narrow);
+                operate(Arithmetic.ADD, WIDE_SUMS[row], WIDE_SUMS[row], 0);
+            }
+            askAhead();
+        });
+        vectors.constant(1, MOST_SUM);
+        vectors.constant(2, Float.NaN);
+        for (int row = 0; row < atOnce; row++) {
+            vectors.move(3, WIDE_SUMS[row]);
+            vectors.spread(Arithmetic.ADD, 3, OTHER);
+            wide.notLess512(ENOUGH, 1, 3);
+            vectors.move(0, 2);
+            wide.merge512(0, ENOUGH, 3);
+            store(4, row);
+        }
+    }
+
+    private static Memory shift(int row) {
+        return argument(SHIFTS + 4 * row);
     }
 
     /**

@@ -10,14 +10,14 @@ import java.lang.foreign.ValueLayout;
  *
  * @param lanes floats of a vector
  */
-public record RowFoldKernel(Kernel sums, Kernel extremes, Kernel exponentials, int lanes) {
+public record RowFoldKernel(Kernel sums, Kernel extremes, Kernel exponentials, CallableCode againstLargest, int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
     private static final int NEGATIVE_INFINITY = MachineRows.key(Float.NEGATIVE_INFINITY);
     private static final int POSITIVE_INFINITY = MachineRows.key(Float.POSITIVE_INFINITY);
 
     /** Bytes ahead in rows that lie one behind the other, of several at once and of one alone. */
-    private static final long LINES = 512;
+    private static final long LINES = 256;
 
     private static final long LINES_ALONE = 512;
 
@@ -47,6 +47,7 @@ public record RowFoldKernel(Kernel sums, Kernel extremes, Kernel exponentials, i
                 Kernel.of(lanes, RowFoldCode.Kind.SUMS),
                 Kernel.of(lanes, RowFoldCode.Kind.EXTREMES),
                 Kernel.of(lanes, RowFoldCode.Kind.EXPONENTIALS),
+                CallableCode.of(new RowFoldCode(lanes, RowFoldCode.Kind.EXPONENTIALS_AGAINST_LARGEST, 1).make()),
                 lanes);
     }
 
@@ -77,9 +78,19 @@ public record RowFoldKernel(Kernel sums, Kernel extremes, Kernel exponentials, i
         call(extremes, rows, n, x, pairs, arguments);
     }
 
-    /** The largest of each row and the sum of exponentials against it: NaN of NaN, or of -infinity alone. */
+    /**
+     * A number of each row, the largest or at most 16 below it, and the sum of exponentials against it: NaN of NaN, or
+     * of -infinity alone.
+     */
     public void exponentials(int rows, int n, Matrix x, Place pairs, MemorySegment arguments) {
         call(exponentials, rows, n, x, pairs, arguments);
+        for (int row = 0; row < rows; row++) {
+            long pair = (long) PAIR * row;
+            if (Float.isNaN(pairs.memory().get(FLOAT, pairs.offset() + pair + 4))) {
+                // a row that begins far below its largest has no sum
+                call(againstLargest, 1, n, x.plus(row * x.stride()), pairs.plus(pair), arguments);
+            }
+        }
     }
 
     /** What {@link #extremes} found: the largest, NaN where there is one. */

@@ -131,6 +131,9 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
         /** Bytes of a row whose exponentials are summed up before they are added to the sum of the others. */
         private static final int PART = 4096;
 
+        /** Elements of rows of which the next one fits into the first cache. */
+        private static final int MOST_NEAR = 2048;
+
         private static final int[] POINTERS = {RSI, RDX, RCX, R8};
         private static final int OTHER = 7;
 
@@ -214,8 +217,22 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
             vectors.zero(9);
             code.move(R11, RSI);
             code.add(R11, argument(STEPS));
+            Label far = new Label();
+            Label done = new Label();
+            code.load(R9, argument(N));
+            code.compareConstant(R9, MOST_NEAR + 1);
+            code.jump(Assembler.NOT_LESS, far);
+            exponentials(scores, () -> code.prefetch(RowWalk.at(R11)));
+            code.jump(done);
+            code.place(far);
+            exponentials(scores, () -> code.prefetchSecond(RowWalk.at(R11)));
+            code.place(done);
+        }
+
+        /** @param next asks for a line of the next row, which comes while this one is worked on */
+        private void exponentials(int scores, Runnable next) {
             walk.over(narrow -> {
-                code.prefetch(RowWalk.at(R11)); // the next row comes while this one is worked on
+                next.run();
                 walk.load(0, scores, narrow);
                 vector(narrow);
                 walk.store(RDX, 0, narrow);

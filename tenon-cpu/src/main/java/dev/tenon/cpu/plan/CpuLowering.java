@@ -10,6 +10,7 @@ import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.attention.ProjectedAttention;
+import dev.tenon.core.ir.op.attention.PrologueMatMul;
 import dev.tenon.core.ir.op.attention.RaggedAttention;
 import dev.tenon.core.ir.op.attention.Rope;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
@@ -115,8 +116,14 @@ public final class CpuLowering {
             return false;
         }
         return switch (claimable) {
-            case ResidualNorm _, NormedMatMul _, EmbeddingNorm _, RowRegion _, GatedUnit _, ChannelsLastNorm _ -> false;
-            case ProjectedAttention _ -> false;
+            case ResidualNorm _,
+                    NormedMatMul _,
+                    ProjectedAttention _,
+                    PrologueMatMul _,
+                    EmbeddingNorm _,
+                    RowRegion _,
+                    GatedUnit _,
+                    ChannelsLastNorm _ -> false;
             case PlainAttention op -> CpuAttentionLowering.claims(op, whole);
             case ChannelsLastConv op -> ChannelsLastLowering.claims(op, whole);
         };

@@ -38,20 +38,11 @@ final class RowReduceStep implements CpuStep, RangeTask {
     private static final long FOUND_AT = MAX_AT + 8;
 
     /** Elements of rows that are reduced in one call, and the most rows. */
-    private static final long TOGETHER = 136L * BLOCK;
+    private static final long TOGETHER = 1 << 17;
 
     private static final int MANY = 4096;
 
     private static final long CHUNK = 16L * BLOCK;
-
-    /**
-     * Of rows that have {@link #MANY_CHUNKS} of these: streams of a quarter of a megabyte are read the fastest, and an
-     * odd number of blocks apart they do not meet in a few places of a cache.
-     */
-    private static final long LARGE_CHUNK = 8L * 17 * BLOCK;
-
-    private static final long MANY_CHUNKS = 16;
-
     /** Rows from which on workers share each, where they are few, and where they are not. */
     private static final long LONG = 4 * CHUNK;
 
@@ -65,7 +56,6 @@ final class RowReduceStep implements CpuStep, RangeTask {
     private final int input;
     private final int output;
     private final long count;
-    private final long chunk;
     private final boolean shared;
     private final boolean together;
     private final long pairsAt;
@@ -88,7 +78,6 @@ final class RowReduceStep implements CpuStep, RangeTask {
         this.input = input;
         this.output = output;
         this.count = reduced.elements();
-        this.chunk = count >= MANY_CHUNKS * LARGE_CHUNK ? LARGE_CHUNK : CHUNK;
         this.together = dtype == DType.F32 && reduced.inner() == count && kept.isSingle();
         this.shared =
                 reduced.inner() == count && (count >= VERY_LONG || (count >= LONG && kept.elements() <= FEW_ROWS));
@@ -204,9 +193,9 @@ final class RowReduceStep implements CpuStep, RangeTask {
         MemorySegment found = frame.workspace(0);
         float most = ExpTotals.LEAST;
         double sum = 0;
-        for (long i = 0; i < chunks(); i++) {
-            float own = (float) found.get(Convert.F64, FOUND_AT + 16 * i);
-            sum = ExpTotals.joined(most, sum, own, found.get(Convert.F64, FOUND_AT + 16 * i + 8));
+        for (long chunk = 0; chunk < chunks(); chunk++) {
+            float own = (float) found.get(Convert.F64, FOUND_AT + 16 * chunk);
+            sum = ExpTotals.joined(most, sum, own, found.get(Convert.F64, FOUND_AT + 16 * chunk + 8));
             most = Math.max(most, own);
         }
         if (Double.isNaN(sum)) {
@@ -219,16 +208,16 @@ final class RowReduceStep implements CpuStep, RangeTask {
     private void exponentials(CpuFrame frame, long from, long to, int worker) {
         MemorySegment found = frame.workspace(0);
         MemorySegment workspace = frame.workspace(worker);
-        for (long i = from; i < to; i++) {
-            int n = (int) Math.min(chunk, count - i * chunk);
-            totals.find(frame.at(input), frame.group()[0] + i * chunk, n, workspace);
-            found.set(Convert.F64, FOUND_AT + 16 * i, totals.most(workspace));
-            found.set(Convert.F64, FOUND_AT + 16 * i + 8, totals.sum(workspace));
+        for (long chunk = from; chunk < to; chunk++) {
+            int n = (int) Math.min(CHUNK, count - chunk * CHUNK);
+            totals.find(frame.at(input), frame.group()[0] + chunk * CHUNK, n, workspace);
+            found.set(Convert.F64, FOUND_AT + 16 * chunk, totals.most(workspace));
+            found.set(Convert.F64, FOUND_AT + 16 * chunk + 8, totals.sum(workspace));
         }
     }
 
     private long chunks() {
-        return Math.ceilDiv(count, chunk);
+        return Math.ceilDiv(count, CHUNK);
     }
 
     private double share(CpuFrame frame, ReduceFn with, double max) {
@@ -237,8 +226,8 @@ final class RowReduceStep implements CpuStep, RangeTask {
         found.set(Convert.F64, MAX_AT, max);
         frame.parallel(part, chunks(), 1);
         double running = Fold.start(with);
-        for (long i = 0; i < chunks(); i++) {
-            running = Fold.joinRunning(with, running, found.get(Convert.F64, FOUND_AT + 8 * i));
+        for (long chunk = 0; chunk < chunks(); chunk++) {
+            running = Fold.joinRunning(with, running, found.get(Convert.F64, FOUND_AT + 8 * chunk));
         }
         return running;
     }
@@ -248,9 +237,9 @@ final class RowReduceStep implements CpuStep, RangeTask {
         MemorySegment found = frame.workspace(0);
         ReduceFn with = frame.group()[1] == 1 ? ReduceFn.MAX : fn;
         double max = found.get(Convert.F64, MAX_AT);
-        for (long i = from; i < to; i++) {
-            long begin = i * chunk;
-            long n = Math.min(chunk, count - begin);
+        for (long chunk = from; chunk < to; chunk++) {
+            long begin = chunk * CHUNK;
+            long n = Math.min(CHUNK, count - begin);
             double value = run(
                     Loops.current(),
                     with,
@@ -260,7 +249,7 @@ final class RowReduceStep implements CpuStep, RangeTask {
                     n,
                     frame.workspace(worker),
                     max);
-            found.set(Convert.F64, FOUND_AT + 8 * i, value);
+            found.set(Convert.F64, FOUND_AT + 8 * chunk, value);
         }
     }
 

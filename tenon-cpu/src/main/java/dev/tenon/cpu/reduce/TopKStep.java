@@ -74,7 +74,7 @@ final class TopKStep extends LoopStep {
         boolean fewBest = k > 0 && k <= LaneKernel.MOST_BEST && lanes.size <= Integer.MAX_VALUE;
         this.few = dtype == DType.F32 && fewBest && lanes.stride >= LaneKernel.LANES;
         boolean shared = keys != null && lanes.stride == 1 && lanes.count <= FEW_LANES && k > 0 && k <= MOST_SHARED;
-        this.pieces = shared ? Math.max(1, lanes.size * dtype.bytes() / PIECE_BYTES) : 1;
+        this.pieces = shared ? Math.max(1, lanes.size / (PIECE_BYTES / dtype.bytes())) : 1;
         this.piece = Math.ceilDiv(lanes.size, pieces);
         this.input = context.slot(node.input(0));
         this.values = context.slot(node.outputs().get(0));

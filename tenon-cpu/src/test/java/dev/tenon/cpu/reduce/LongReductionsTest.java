@@ -93,6 +93,46 @@ class LongReductionsTest {
         assertThat(y.get(2)).isEqualTo(reference(fn, x, 2 * LONG, 1, LONG), within(1e-3));
     }
 
+    /** Rows that begin near their largest or far below it, and rows without a number. */
+    @Test
+    void logarithmsOfSumsOfExponentialsOfManyRows() {
+        for (int n : new int[] {16, 17, 31, 255, 256, 1000, 4096}) {
+            int rows = 8 * 5 + 3;
+            NdArray x = new Seeded(n).floats(DType.F32, -2, 2, rows, n);
+            for (int row = 0; row < rows; row++) {
+                int first = row * n;
+                switch (row % 10) {
+                    case 1 -> x.set(first + n - 1, 15);
+                    case 2 -> x.set(first + n - 1, 17.5);
+                    case 3 -> x.set(first + n / 2, 300);
+                    case 4 -> x.set(first, 90);
+                    case 5 -> x.set(first + n - 2, Double.NaN);
+                    case 6 -> x.set(first + n - 1, Double.POSITIVE_INFINITY);
+                    case 7 -> fill(x, first, n - 1, Double.NEGATIVE_INFINITY);
+                    case 8 -> fill(x, first, n, Double.NEGATIVE_INFINITY);
+                    case 9 -> fill(x, first, n, -1e30);
+                    default -> {}
+                }
+            }
+            NdArray y = same(new Reduce(ReduceFn.LOG_SUM_EXP, List.of(1), false), x);
+            for (int row = 0; row < rows; row++) {
+                double max = reference(ReduceFn.MAX, x, row * n, 1, n);
+                double wanted = Double.isInfinite(max) ? max : reference(ReduceFn.LOG_SUM_EXP, x, row * n, 1, n);
+                double found = y.get(row);
+                boolean close = Math.abs(found - wanted) <= 2e-6 * (1 + Math.abs(wanted));
+                assertThat(close || Double.valueOf(found).equals(wanted))
+                        .as("row %d of %d elements: %s for %s", row, n, found, wanted)
+                        .isTrue();
+            }
+        }
+    }
+
+    private static void fill(NdArray x, int first, int n, double value) {
+        for (int i = 0; i < n; i++) {
+            x.set(first + i, value);
+        }
+    }
+
     /** Two columns and more than a tile has; chunks of rows, and rows that are left. */
     @ParameterizedTest
     @EnumSource(

@@ -63,7 +63,7 @@ record AttentionMaskCases(AttentionCases owner) {
         return new KernelCase(PRODUCT, what, work > MUCH, stage -> {
             Random random = new Random(size[1] * 31 + size[4]);
             long columns = 3 * size[2] * size[3];
-            double part = 1 / Math.sqrt(size[4]);
+            double part = 1 / Math.sqrt((double) size[4]);
             List<NdArray> inputs = new ArrayList<>();
             inputs.add(CaseArrays.normal(random, dtype, size[0], size[1], size[4]));
             long[] lies = along ? new long[] {columns, size[4]} : new long[] {size[4], columns};
@@ -72,7 +72,7 @@ record AttentionMaskCases(AttentionCases owner) {
                 inputs.add(CaseArrays.normal(random, dtype, columns));
             }
             boolean guarded = along;
-            double scale = flags == 3 ? -0.1 : 1 / Math.sqrt(size[3]);
+            double scale = flags == 3 ? -0.1 : 1 / Math.sqrt((double) size[3]);
             PlainAttention open = new PlainAttention(false, true, scale, guarded);
             compareProjected(stage, new ProjectedAttention(product, open, size[2]), inputs);
             PlainAttention masked = new PlainAttention(true, true, scale, guarded);

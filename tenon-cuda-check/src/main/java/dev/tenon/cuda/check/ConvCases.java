@@ -48,6 +48,18 @@ final class ConvCases {
         {5, 1, 1, 96, 200, 1, 1, 0, 1}
     };
 
+    /** The same, where blocks that keep their weights have one, two and three tiles; the longest whose weights fit. */
+    private static final long[][] KEPT_WEIGHTS = {
+        {1, 17, 15, 24, 40, 1, 1, 0, 1},
+        {1, 93, 92, 8, 72, 1, 1, 0, 1},
+        {1, 187, 183, 8, 8, 1, 1, 0, 1},
+        {1, 131, 131, 8, 8, 2, 1, 1, 1},
+        {1, 20, 23, 136, 264, 1, 2, 0, 1},
+        {1, 14, 9, 72, 136, 3, 2, 1, 1},
+        {1, 9, 11, 16, 200, 3, 1, 2, 2},
+        {1, 6, 7, 640, 16, 1, 1, 0, 1}
+    };
+
     private final List<KernelCase> cases = new ArrayList<>();
 
     private final Function<KernelStage, StepRun> runs;
@@ -97,8 +109,14 @@ final class ConvCases {
 
     /** By warpgroups, on devices that have them: around tiles and their parts, with every function. Else by choice. */
     static List<KernelCase> warpgroups() {
-        ConvCases all = new ConvCases(
-                stage -> new StepRun(stage, Blas.none("not asked"), Precision.FAST).with(ConvForm.WARPGROUPS), _ -> {});
+        List<KernelCase> all = new ArrayList<>(warpgroups(ConvForm.WARPGROUPS_FETCHING, WARPGROUPS));
+        all.addAll(warpgroups(ConvForm.WARPGROUPS_KEEPING, KEPT_WEIGHTS));
+        return all;
+    }
+
+    private static List<KernelCase> warpgroups(ConvForm form, long[][] sizes) {
+        ConvCases all =
+                new ConvCases(stage -> new StepRun(stage, Blas.none("not asked"), Precision.FAST).with(form), _ -> {});
         Epilogue bias = Epilogue.NONE.withBias();
         List<Epilogue> epilogues = List.of(
                 Epilogue.NONE,
@@ -106,8 +124,8 @@ final class ConvCases {
                 bias.withActivation(Unary.of(UnaryFn.HARD_SWISH)).withResidual(),
                 bias.withResidual().withActivation(new Unary(UnaryFn.SILU, 1.5, 0)));
         for (DType type : List.of(DType.F32, DType.F16, DType.BF16)) {
-            for (int i = 0; i < WARPGROUPS.length; i++) {
-                long[] size = WARPGROUPS[i];
+            for (int i = 0; i < sizes.length; i++) {
+                long[] size = sizes[i];
                 for (int e = i % 2; e < epilogues.size(); e += 2) {
                     Epilogue epilogue = epilogues.get(e);
                     Conv conv =

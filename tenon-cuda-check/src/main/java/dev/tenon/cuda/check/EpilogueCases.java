@@ -1,22 +1,34 @@
 package dev.tenon.cuda.check;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.attention.GatedUnit;
+import dev.tenon.core.ir.op.attention.PrologueMatMul;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.normalisation.LayerNorm;
+import dev.tenon.core.ir.op.normalisation.RmsNorm;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.kernel.MatMulKernels;
+import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.port.DeviceBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What is done to a product after a library made it: every activation on special and random numbers, and the addends;
- * and gated linear units, which are made of a product, too.
+ * gated linear units, which are made of a product, too; and what few rows go through before they are multiplied.
  */
 final class EpilogueCases {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
@@ -46,7 +58,16 @@ final class EpilogueCases {
         -2.5
     };
 
+    private static final double EPSILON = 1e-5;
+
     private static final String GATED = "gated_unit";
+
+    private static final String GEMV = "gemv";
+
+    /** m, n, k of few rows: each number of rows that a kernel is made for, lines of whole chunks and not, several steps. */
+    private static final long[][] FEW = {
+        {1, 40, 4104}, {1, 7, 1023}, {1, 264, 520}, {2, 72, 776}, {2, 33, 129}, {5, 24, 264}, {13, 31, 72}, {16, 40, 65}
+    };
 
     private EpilogueCases() {}
 
@@ -71,7 +92,110 @@ final class EpilogueCases {
             }
         }
         gatedUnits(cases);
+        prologues(cases);
         return cases;
+    }
+
+    /** Every type and prologue, both ways in which a weight lies, as a constant and not. */
+    private static void prologues(List<KernelCase> cases) {
+        List<Op> few = List.of(
+                new RmsNorm(1, EPSILON, true),
+                new LayerNorm(1, EPSILON, true, true),
+                new RmsNorm(1, EPSILON, false),
+                new LayerNorm(1, EPSILON, true, false));
+        List<Op> functions = List.of(
+                new GatedUnit(Unary.silu(), false),
+                new GatedUnit(Unary.of(UnaryFn.SIGMOID), true),
+                Unary.of(UnaryFn.GELU),
+                new Unary(UnaryFn.LEAKY_RELU, 0.25, 0));
+        for (DType type : FLOATS) {
+            for (long[] size : FEW) {
+                boolean one = size[0] == 1 || size[0] == 13;
+                for (Op prologue :
+                        one ? Stream.concat(few.stream(), functions.stream()).toList() : few.subList(0, 2)) {
+                    for (boolean alongK : new boolean[] {true, false}) {
+                        Epilogue epilogue = size[1] % 2 == 0 ? Epilogue.NONE.withResidual() : Epilogue.NONE.withBias();
+                        PrologueMatMul op = new PrologueMatMul(prologue, new MatMul(false, alongK, epilogue));
+                        for (boolean special : new boolean[] {false, true}) {
+                            String what =
+                                    type + " " + Arrays.toString(size) + (special ? " NaN and infinity, " : " ") + op;
+                            cases.add(new KernelCase(GEMV, what, stage -> prologue(stage, op, type, size, special)));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static void prologue(KernelStage stage, PrologueMatMul op, DType type, long[] size, boolean special) {
+        long m = size[0];
+        long n = size[1];
+        long k = size[2];
+        Random random = new Random(k);
+        List<NdArray> before = new ArrayList<>();
+        long columns = op.prologue() instanceof GatedUnit ? 2 * k : k;
+        before.add(CaseArrays.filled(type, () -> random.nextGaussian() + 1, m, columns));
+        for (int i = 1; i < op.prologues(); i++) {
+            before.add(CaseArrays.filled(type, () -> random.nextDouble(0.5, 1.5), k));
+        }
+        if (special) { // of the last row, and of the first one if it is another
+            before.getFirst().set((int) (m * columns - 2), Double.NaN);
+            before.getFirst().set(3, m > 1 ? Double.POSITIVE_INFINITY : 1);
+        }
+        long[] sizes = op.product().transposeB() ? new long[] {n, k} : new long[] {k, n};
+        List<NdArray> after = new ArrayList<>();
+        after.add(CaseArrays.filled(type, () -> random.nextDouble(-1, 1) / Math.sqrt(k), sizes));
+        after.add(
+                op.product().epilogue().bias()
+                        ? CaseArrays.normal(random, type, n)
+                        : CaseArrays.normal(random, type, m, n));
+        List<NdArray> inputs = new ArrayList<>(before);
+        inputs.addAll(after);
+        StepRun.Result result = new StepRun(stage, Blas.none("not asked"), Precision.FAST)
+                .with(ProductForm.FEW_ROWS)
+                .run(op, inputs, n % 2 == 0 ? List.of(op.prologues()) : List.of());
+        String word = op.product().transposeB() ? "gemv_along_k" : "gemv_across_k";
+        String made = op.prologue() instanceof Unary function
+                ? function.fn().word()
+                : op.prologue().mnemonic();
+        if (!result.step().tier().contains(made) || !result.step().tier().contains(word)) {
+            throw new AssertionError("it was made by " + result.step().tier() + "; expected " + made + " in " + word);
+        }
+        List<NdArray> operands = new ArrayList<>();
+        operands.add(made(op.prologue(), before));
+        operands.addAll(after);
+        // a number that is made may be rounded the other way where it lies between two
+        Tolerance sum = Tolerance.of(type, k);
+        double flips = 16 * Tolerance.epsilon(type) / Math.sqrt(k);
+        new Tolerance(sum.relative(), sum.absolute() + flips)
+                .check(
+                        result.step().tier(),
+                        Interpreter.run(op.product(), operands).getFirst(),
+                        result.output());
+    }
+
+    /** What a prologue makes, each result of its parts rounded. */
+    private static NdArray made(Op prologue, List<NdArray> before) {
+        if (!(prologue instanceof GatedUnit gate)) {
+            return rounded(Interpreter.run(prologue, before).getFirst());
+        }
+        NdArray x = before.getFirst();
+        int rows = (int) x.shape().size(0);
+        int half = (int) x.shape().size(1) / 2;
+        NdArray y = NdArray.zeros(x.dtype(), rows, half);
+        for (int i = 0; i < y.size(); i++) {
+            int first = i / half * 2 * half + i % half;
+            double value = gate.activation().apply(x.get(gate.second() ? first + half : first));
+            y.set(i, Tolerance.rounded(x.dtype(), value) * x.get(gate.second() ? first : first + half));
+        }
+        return rounded(y);
+    }
+
+    private static NdArray rounded(NdArray array) {
+        for (int i = 0; i < array.size(); i++) {
+            array.set(i, Tolerance.rounded(array.dtype(), array.get(i)));
+        }
+        return array;
     }
 
     /** Every type, widths on and off 16-byte boundaries, several turns a thread, special values. */

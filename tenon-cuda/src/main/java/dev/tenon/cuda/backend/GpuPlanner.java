@@ -29,7 +29,7 @@ import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.StepKernels;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.lower.convolution.GpuConvLowering;
-import dev.tenon.cuda.lower.matmul.GpuMatMulLowering;
+import dev.tenon.cuda.lower.matmul.GpuPrologueLowering;
 import dev.tenon.cuda.lower.resident.ResidentLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -137,16 +137,15 @@ final class GpuPlanner implements GpuLoweringContext {
         Set<GpuWeights.Layout> all = new LinkedHashSet<>();
         for (int i = 0; i < nodes.length; i++) {
             Node node = nodes[i];
-            boolean turned = resident.inside(i).isEmpty()
-                    && node.op() instanceof MatMul product
-                    && GpuMatMulLowering.mayWantTransposed(
-                            product, node, device.context().device().architecture(), options.precision());
+            int turned = resident.inside(i).isEmpty()
+                    ? GpuPrologueLowering.turned(node, device.context().device().architecture(), options.precision())
+                    : -1;
             for (int input = 0; input < node.inputs().size(); input++) {
                 boolean packed = resident.packs(i) && input == 1 && node.op() instanceof MatMul;
                 if (!packed
                         && MemoryPlanner.shown(node.input(input)).constant() instanceof ConstantData.Dense dense
                         && dense.type().bytes() >= LEAST_BYTES_AHEAD) {
-                    all.add(new GpuWeights.Layout(dense, turned && input == 1 ? new WeightOrder.Transposed() : null));
+                    all.add(new GpuWeights.Layout(dense, input == turned ? new WeightOrder.Transposed() : null));
                 }
             }
         }

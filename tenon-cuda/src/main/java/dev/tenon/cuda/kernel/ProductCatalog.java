@@ -3,7 +3,6 @@ package dev.tenon.cuda.kernel;
 import static dev.tenon.cuda.kernel.file.KernelFiles.HALVES;
 import static dev.tenon.cuda.kernel.file.KernelFiles.file;
 import static dev.tenon.cuda.kernel.file.KernelFiles.together;
-import static dev.tenon.cuda.kernel.file.ParameterType.COMPUTE;
 import static dev.tenon.cuda.kernel.file.ParameterType.F32;
 import static dev.tenon.cuda.kernel.file.ParameterType.I32;
 import static dev.tenon.cuda.kernel.file.ParameterType.I64;
@@ -70,17 +69,6 @@ public final class ProductCatalog {
                     .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I64, I32, I32, POINTER, I32));
 
-    public static final KernelFile GEMV = file(
-            "contraction/gemv.cu",
-            List.of("gemv_along_k", "gemv_across_k"),
-            KernelFiles.FLOATS.stream()
-                    .flatMap(dtype -> Stream.of(1, 2, 4, 8, 16).map(rows -> rows(dtype, rows)))
-                    .toList(),
-            together(
-                    Collections.nCopies(5, POINTER),
-                    Collections.nCopies(3, I64),
-                    List.of(I32, COMPUTE, COMPUTE, I32, I32, POINTER, POINTER)));
-
     /**
      * Functions that {@link #MATMUL_ROWS} and {@link #MATMUL_WGMMA} apply: the usual activations that libraries leave
      * to another pass.
@@ -139,7 +127,7 @@ public final class ProductCatalog {
     static List<KernelFile> all() {
         return List.of(
                 MATMUL_WMMA,
-                GEMV,
+                GemvCatalog.GEMV,
                 GROUPED_MATMUL,
                 GROUPED_MATMUL_MMA,
                 GROUPED_MATMUL_WGMMA,
@@ -370,11 +358,6 @@ public final class ProductCatalog {
     /** The least compute capability, such as 80, whose tensor cores take a type. */
     public static int capability(DType dtype) {
         return dtype == DType.F16 ? 75 : 80;
-    }
-
-    /** The variant of a type for so many rows: 1, 2, 4, 8 or 16. */
-    public static KernelVariant rows(DType dtype, int rows) {
-        return KernelVariant.of(dtype).with("r" + rows, "TENON_ROWS=" + rows);
     }
 
     private static List<KernelVariant> tiled() {

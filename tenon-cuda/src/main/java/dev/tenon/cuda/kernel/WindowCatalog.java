@@ -245,9 +245,16 @@ public final class WindowCatalog {
                     .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, POINTER, STRUCT, I32, F32, F32));
 
+    /** The same with all weights of a block's output channels in its shared memory. */
+    public static final KernelFile CONV_WGMMA_KEPT = file(
+            "convolution/conv_wgmma_kept.cu",
+            List.of("conv_wgmma_kept_64", "conv_wgmma_kept_128"),
+            CONV_WGMMA.variants(),
+            List.of(STRUCT, STRUCT, POINTER, POINTER, POINTER, STRUCT, I32, I32, F32, F32));
+
     private WindowCatalog() {}
 
-    /** The variant of {@link #CONV_WGMMA} for f32, f16 or bf16. */
+    /** The variant of {@link #CONV_WGMMA} and {@link #CONV_WGMMA_KEPT} for f32, f16 or bf16. */
     public static KernelVariant warpgroups(DType dtype) {
         return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC);
     }
@@ -315,6 +322,7 @@ public final class WindowCatalog {
                 CONV_FINISH,
                 CONV_PACK,
                 CONV_MMA,
-                CONV_WGMMA);
+                CONV_WGMMA,
+                CONV_WGMMA_KEPT);
     }
 }

@@ -11,6 +11,7 @@ import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.attention.ProjectedAttention;
+import dev.tenon.core.ir.op.attention.PrologueMatMul;
 import dev.tenon.core.ir.op.attention.RaggedAttention;
 import dev.tenon.core.ir.op.attention.Rope;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
@@ -91,6 +92,7 @@ import dev.tenon.cuda.lower.indexing.GpuTupleLowering;
 import dev.tenon.cuda.lower.matmul.GpuGroupedMatMulLowering;
 import dev.tenon.cuda.lower.matmul.GpuMatMulLowering;
 import dev.tenon.cuda.lower.matmul.GpuNormedProductLowering;
+import dev.tenon.cuda.lower.matmul.GpuPrologueLowering;
 import dev.tenon.cuda.lower.matmul.IntegerMatMul;
 import dev.tenon.cuda.lower.matmul.PackedMatMul;
 import dev.tenon.cuda.lower.matmul.ScaledProducts;
@@ -144,6 +146,7 @@ public final class GpuLowering {
                 case ProjectedAttention op -> lower(op, node, context);
                 case ResidualNorm op -> GpuNormLowering.lower(op, node, context);
                 case NormedMatMul op -> lower(op, node, context);
+                case PrologueMatMul op -> lower(op, node, context);
                 case EmbeddingNorm op -> GpuEmbeddingLowering.lower(op, node, context);
                 case RowRegion op -> lower(op, node, context);
                 case GatedUnit op -> GpuGatedLowering.lower(op, node, context);
@@ -173,6 +176,13 @@ public final class GpuLowering {
         return refusal.isEmpty()
                 ? GpuProjectedLowering.lower(op, node, context)
                 : PartsStep.lower(op, node, context, "matmul_attention: " + refusal, GpuStep::noResult);
+    }
+
+    private static Lowered lower(PrologueMatMul op, Node node, GpuLoweringContext context) {
+        String refusal = GpuPrologueLowering.refusal(op, node, context);
+        return refusal.isEmpty()
+                ? GpuPrologueLowering.lower(op, node, context)
+                : PartsStep.lower(op, node, context, "prologue: " + refusal, GpuStep::noResult);
     }
 
     private static Lowered lower(Primitive primitive, Node node, GpuLoweringContext context) {
@@ -264,6 +274,7 @@ public final class GpuLowering {
             case ProjectedAttention op -> GpuProjectedLowering.claims(op, whole);
             case ResidualNorm op -> GpuNormLowering.claims(op, whole);
             case NormedMatMul op -> GpuNormedProductLowering.claims(op, whole, precision);
+            case PrologueMatMul op -> GpuPrologueLowering.claims(op, whole);
             case EmbeddingNorm op -> GpuEmbeddingLowering.claims(op, whole);
             case RowRegion op -> GpuRowRegionLowering.claims(op, whole);
             case GatedUnit _ -> GpuGatedLowering.claims(whole);

@@ -60,6 +60,7 @@ public final class KernelSources {
             "indices.cuh",
             "walk.cuh",
             "conv.cuh",
+            "conv_windows.cuh",
             "few_channels.cuh",
             "few_channels_mma.cuh",
             "conv_direct.cuh",
@@ -83,6 +84,7 @@ public final class KernelSources {
             "philox.cuh",
             "block_formats.cuh",
             "gemv_tiles.cuh",
+            "prologue.cuh",
             "packed_tile.cuh");
 
     /**

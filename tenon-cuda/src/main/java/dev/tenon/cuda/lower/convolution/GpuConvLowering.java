@@ -14,7 +14,6 @@ import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.WindowCatalog;
 import dev.tenon.cuda.kernel.file.KernelFile;
 import dev.tenon.cuda.kernel.file.KernelVariant;
-import dev.tenon.cuda.lower.step.ConvForm;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
@@ -126,7 +125,7 @@ public final class GpuConvLowering {
         if (depthwise) {
             return "single channels are not products";
         }
-        if (context.convolutions() == ConvForm.WARPGROUPS) {
+        if (context.convolutions().isWarpgroups()) {
             return "warpgroups are asked for";
         }
         return context.convolutions().isFewChannels() ? "a kernel for few channels is asked for" : "";

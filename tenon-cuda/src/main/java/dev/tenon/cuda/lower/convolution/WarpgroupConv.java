@@ -14,6 +14,7 @@ import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Micros;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
 import dev.tenon.cuda.port.TensorMap;
 import dev.tenon.cuda.port.WindowMap;
@@ -23,9 +24,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A convolution by {@code conv_wgmma}, its epilogue included. Where channels do not lie innermost, which it takes of
- * floats, x and the weights are brought into that order before, and the kernel writes results as they shall lie.
- * Thread-safe.
+ * A convolution by {@code conv_wgmma} or {@code conv_wgmma_kept}, its epilogue included. Where channels do not lie
+ * innermost, which it takes of floats, x and the weights are brought into that order before, and the kernel writes
+ * results as they shall lie. Thread-safe.
  */
 final class WarpgroupConv implements GpuStep {
     private static final int CAPABILITY = 90;
@@ -63,17 +64,13 @@ final class WarpgroupConv implements GpuStep {
         this.device = context.kernels().context();
         this.passedOver = List.copyOf(passedOver);
         this.packed = geometry.last() ? null : ConvPack.Both.of(geometry, operands, context);
-        int shared = tiles.form().sharedBytes();
         this.kernel = context.kernels()
                 .kernel(
-                        WindowCatalog.CONV_WGMMA,
+                        tiles.form().keeping() ? WindowCatalog.CONV_WGMMA_KEPT : WindowCatalog.CONV_WGMMA,
                         tiles.form().entry(),
                         WindowCatalog.warpgroups(operands.dtype()),
-                        shared);
-        long blocks = SizeMath.product("conv", tiles.tiles(), tiles.parts());
-        LaunchShape shape = LaunchShape.of(SizeMath.toInt("conv", blocks), WarpgroupTiles.THREADS)
-                .withSharedBytes(shared);
-        this.launch = tiles.parts() > 1 ? shape.withCluster(tiles.parts()) : shape.withProgrammatic();
+                        tiles.sharedBytes());
+        this.launch = tiles.launch(device.device());
         this.sizes =
                 MemorySegment.ofArray(words(geometry, operands.dtype(), tiles)).asReadOnly();
     }
@@ -97,7 +94,7 @@ final class WarpgroupConv implements GpuStep {
             double other = MmaConv.microseconds(geometry, operands, context);
             double own = tiles.microseconds(context.kernels().context().device())
                     + (geometry.last() ? 0 : ConvPack.Both.microseconds(geometry, operands.dtype()));
-            if (own <= other || context.convolutions() == ConvForm.WARPGROUPS) {
+            if (own <= other || context.convolutions().isWarpgroups()) {
                 PreparedLaunch mend = mends ? ConvMend.of(geometry, operands, operands.epilogue(), context) : null;
                 return new WarpgroupConv(geometry, operands, tiles, mend, context, passed);
             }
@@ -168,12 +165,14 @@ final class WarpgroupConv implements GpuStep {
     private static WarpgroupTiles tiles(ConvGeometry geometry, DType dtype, GpuLoweringContext context) {
         long rows = SizeMath.product("conv", geometry.batch(), geometry.positions());
         long steps = SizeMath.product("conv", geometry.cells(), lines(geometry, dtype));
-        long outputs = geometry.outputs();
+        WarpgroupTiles.Sizes sizes = new WarpgroupTiles.Sizes(rows, geometry.outputs(), steps);
         return context.shared(
-                new WarpgroupTiles.Sizes(rows, outputs, steps),
+                sizes,
                 WarpgroupTiles.class,
                 () -> WarpgroupTiles.of(
-                        rows, outputs, steps, context.kernels().context().device()));
+                        sizes,
+                        context.convolutions(),
+                        context.kernels().context().device()));
     }
 
     /** The struct ConvWindows of conv_wgmma.cu. */
@@ -210,21 +209,22 @@ final class WarpgroupConv implements GpuStep {
         }
         Maps maps = maps(x, w);
         Unary function = operands.epilogue().activation();
-        frame.stream()
-                .launch(
-                        kernel.function(),
-                        launch,
-                        frame.arguments()
-                                .clear()
-                                .add(maps.windows, TensorMap.ALIGNMENT)
-                                .add(maps.weights, TensorMap.ALIGNMENT)
-                                .add(operands.bias() < 0 ? 0 : frame.at(operands.bias()))
-                                .add(operands.residual() < 0 ? 0 : frame.at(operands.residual()))
-                                .add(frame.at(operands.y()))
-                                .add(sizes, Long.BYTES)
-                                .add(operands.function())
-                                .add(function == null ? 0.0f : (float) function.alpha())
-                                .add(function == null ? 0.0f : (float) function.beta()));
+        KernelArguments arguments = frame.arguments()
+                .clear()
+                .add(maps.windows, TensorMap.ALIGNMENT)
+                .add(maps.weights, TensorMap.ALIGNMENT)
+                .add(operands.bias() < 0 ? 0 : frame.at(operands.bias()))
+                .add(operands.residual() < 0 ? 0 : frame.at(operands.residual()))
+                .add(frame.at(operands.y()))
+                .add(sizes, Long.BYTES);
+        if (tiles.form().keeping()) {
+            arguments.add(tiles.stages());
+        }
+        arguments
+                .add(operands.function())
+                .add(function == null ? 0.0f : (float) function.alpha())
+                .add(function == null ? 0.0f : (float) function.beta());
+        frame.stream().launch(kernel.function(), launch, arguments);
         if (mend != null) {
             mend.enqueue(frame);
         }

@@ -22,8 +22,21 @@ record GemvPlan(boolean alongK, int rows, int shares, long groups, int blocks, i
     private static final int LANES = 32;
     private static final int CHUNK = 16;
     private static final int ROWS_AHEAD = 8;
-    /** Warps of a multiprocessor whose loads fill memory's rate, as measured on an H200. */
+    /** Chunks of the weight that a thread has on their way, in shared memory. */
+    private static final int AHEAD = 12;
+    /** The same along k for one row. */
+    private static final int AHEAD_OF_ONE = 8;
+    /** Blocks of a multiprocessor that walk over the columns, for one row along k: each makes its row once. */
+    private static final int BLOCKS_OF_ONE = 4;
+    /** The same for two rows. */
+    private static final int BLOCKS_OF_TWO = 2;
+    /** Shared memory that the kernel has beside that, at most. */
+    static final int STATIC_BYTES = 10 << 10;
+
+    /** Warps of a multiprocessor that fill memory's rate along k, as measured on an H200. */
     private static final int BUSY_WARPS = 32;
+    /** The same across k, where each share of k is handed on and added up. */
+    private static final int BUSY_ACROSS = 16;
 
     private static final int MOST_SHARES = 64;
     /** Columns of halves across k from which the library is sooner. */
@@ -59,13 +72,16 @@ record GemvPlan(boolean alongK, int rows, int shares, long groups, int blocks, i
             while (shares < WARPS && groups * shares < busy && shape.k() >= 2L * shares * LANES * pack) {
                 shares *= 2;
             }
-            long blocks = Math.ceilDiv(groups, WARPS / shares);
+            long blocks = Math.min(
+                    Math.ceilDiv(groups, WARPS / shares),
+                    (long) device.multiprocessors() * blocksOfMultiprocessor(rows));
             return new GemvPlan(true, rows, shares, groups, SizeMath.toInt("matmul", blocks), columns);
         }
         int columns = LANES * pack;
         long groups = Math.ceilDiv(shape.n(), columns);
         long most = Math.min(MOST_SHARES, shape.k() / (WARPS * ROWS_AHEAD));
-        long shares = Math.clamp(Math.ceilDiv(busy, groups * WARPS), 1, Math.max(1, most));
+        long across = (long) device.multiprocessors() * BUSY_ACROSS;
+        long shares = Math.clamp(Math.ceilDiv(across, groups * WARPS), 1, Math.max(1, most));
         return new GemvPlan(
                 false,
                 rows,
@@ -73,6 +89,11 @@ record GemvPlan(boolean alongK, int rows, int shares, long groups, int blocks, i
                 groups,
                 SizeMath.toInt("matmul", SizeMath.product("matmul", groups, shares)),
                 columns);
+    }
+
+    /** As many as registers leave room for, where rows are few enough to be multiplied at memory's rate. */
+    private static int blocksOfMultiprocessor(int rows) {
+        return rows == 1 ? BLOCKS_OF_ONE : rows == 2 ? BLOCKS_OF_TWO : Integer.MAX_VALUE;
     }
 
     /** Bytes of sums that blocks hand on. */
@@ -89,6 +110,21 @@ record GemvPlan(boolean alongK, int rows, int shares, long groups, int blocks, i
     /** Bytes of the counters that blocks meet at. */
     long counterBytes() {
         return alongK || shares == 1 ? 0 : groups * Integer.BYTES;
+    }
+
+    /**
+     * Dynamic shared memory of a block.
+     *
+     * @param made rows that it makes before it multiplies them
+     * @param k their elements
+     */
+    int sharedBytes(DType dtype, long made, long k) {
+        int pack = CHUNK / dtype.bytes();
+        long each = Math.ceilDiv(Math.ceilDiv(k, (long) shares * WARPS), pack) * pack;
+        long line = alongK ? k : each * WARPS;
+        long ring = (long) (alongK && rows == 1 ? AHEAD_OF_ONE : AHEAD) * CHUNK * WARPS * LANES;
+        return SizeMath.toInt(
+                "matmul", SizeMath.sum("matmul", ring, SizeMath.product("matmul", made, line, dtype.bytes())));
     }
 
     /** The kernel's name. */

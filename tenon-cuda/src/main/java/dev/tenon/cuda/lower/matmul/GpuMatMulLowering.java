@@ -6,6 +6,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.quantisation.DequantizedWeight;
@@ -100,7 +101,7 @@ public final class GpuMatMulLowering {
 
     public static GpuStep lower(MatMul op, Node node, GpuLoweringContext context) {
         DType dtype = node.output().dtype();
-        boolean turned = wantsTransposed(op, node, context);
+        boolean turned = wantsTransposed(op, node.input(1), dtype, context);
         Shape a = node.input(0).shape();
         Shape b = node.input(1).shape();
         MatMulShape shape = turned
@@ -108,7 +109,8 @@ public final class GpuMatMulLowering {
                 : MatMulShape.of(a, b, op.transposeA(), op.transposeB());
         int weight = turned ? context.transposedSlot(node.input(1)) : context.slot(node.input(1));
         Slots slots = Slots.of(op.epilogue(), weight, node, context);
-        GpuStep step = step(op.epilogue(), dtype, shape, slots, DequantizedWeight.refusal(node), context);
+        boolean constant = node.input(1).constant() != null;
+        GpuStep step = step(op.epilogue(), dtype, shape, slots, constant, DequantizedWeight.refusal(node), context);
         if (LOGGED) {
             LOG.log(
                     Level.INFO,
@@ -121,8 +123,9 @@ public final class GpuMatMulLowering {
      * Whether a library is to read a constant weight as [n,k]: tensor cores of compute capability 9.0 take TF32
      * operands along k alone, so that kernels for [k,n] are those of older devices.
      */
-    private static boolean wantsTransposed(MatMul op, Node node, GpuLoweringContext context) {
-        return mayWantTransposed(op, node, context.kernels().context().device().architecture(), context.precision())
+    static boolean wantsTransposed(MatMul op, Value weight, DType dtype, GpuLoweringContext context) {
+        return mayWantTransposed(
+                        op, weight, dtype, context.kernels().context().device().architecture(), context.precision())
                 && context.compilerRefused().isEmpty() // a kernel transposes the weight
                 // last: the answer waits for a library that is being started
                 && (context.blas().ltUnavailable().isEmpty()
@@ -130,21 +133,26 @@ public final class GpuMatMulLowering {
     }
 
     /** Whether a product's constant weight will be wanted transposed if a library makes the product. */
-    public static boolean mayWantTransposed(MatMul op, Node node, Architecture architecture, Precision precision) {
+    public static boolean mayWantTransposed(
+            MatMul op, Value weight, DType dtype, Architecture architecture, Precision precision) {
         return !op.transposeB()
-                && node.output().dtype() == DType.F32
+                && dtype == DType.F32
                 && precision == Precision.FAST
                 && architecture.number() == 90
-                && node.input(1).shape().rank() == 2
-                && node.input(1).constant() instanceof ConstantData.Dense;
+                && weight.shape().rank() == 2
+                && weight.constant() instanceof ConstantData.Dense;
     }
 
-    /** @param refusal why a weight that is dequantised is not multiplied as it is packed; empty for other weights */
+    /**
+     * @param constant whether no step writes the weight
+     * @param refusal why a weight that is dequantised is not multiplied as it is packed; empty for other weights
+     */
     private static GpuStep step(
             Epilogue epilogue,
             DType dtype,
             MatMulShape shape,
             Slots slots,
+            boolean constant,
             String refusal,
             GpuLoweringContext context) {
         Asked asked = new Asked(
@@ -159,7 +167,11 @@ public final class GpuMatMulLowering {
         MatMulKernels kernels = new MatMulKernels(context.kernels());
         return switch (choice.tier()) {
             case NONE -> new NoWork(decided.text);
-            case GEMV -> GemvMatMul.step(choice, epilogue, dtype, shape, slots, context);
+            case GEMV ->
+                GemvMatMul.step(
+                        new GemvMatMul.Product(choice, epilogue, dtype, shape, slots, constant),
+                        GemvPrologue.NONE,
+                        context);
             case WARPGROUPS ->
                 new WarpgroupMatMul(
                         choice, epilogue, dtype, shape, Objects.requireNonNull(decided.plan), slots, context);

@@ -68,7 +68,9 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
 
     private static final String QUANTISED = "0q quantised: ";
     private static final String FORCED = "TENON_CUDA_WMMA is 1";
-    private static final long GEMV_WEIGHT = 1 << 20;
+    /** Bytes of a weight from which {@code gemv} is sooner than others. */
+    static final long GEMV_WEIGHT = 1 << 20;
+
     private static final long LT_BATCH = 65535;
     private static final long FEW_RESULTS = 5 << 18;
     private static final long LEAST_ROWS = 16;

@@ -8,6 +8,10 @@ public enum ConvForm {
     BY_CHOICE,
     /** That of warpgroups wherever it can, even if a library is there. */
     WARPGROUPS,
+    /** Likewise, each tile with its weights. */
+    WARPGROUPS_FETCHING,
+    /** Likewise, weights kept by blocks wherever they have room. */
+    WARPGROUPS_KEEPING,
     /** By choice, without warpgroups. */
     NO_WARPGROUPS,
     /** Of few channels the plain one wherever it can, even if a library is there. */
@@ -20,9 +24,14 @@ public enum ConvForm {
     /** Whether one for few channels is asked for. */
     public boolean isFewChannels() {
         return switch (this) {
-            case BY_CHOICE, WARPGROUPS, NO_WARPGROUPS -> false;
+            case BY_CHOICE, WARPGROUPS, WARPGROUPS_FETCHING, WARPGROUPS_KEEPING, NO_WARPGROUPS -> false;
             case FEW_CHANNELS, FEW_CHANNELS_64X32, FEW_CHANNELS_32X32, FEW_CHANNELS_32X64 -> true;
         };
+    }
+
+    /** Whether warpgroups are asked for. */
+    public boolean isWarpgroups() {
+        return this == WARPGROUPS || this == WARPGROUPS_FETCHING || this == WARPGROUPS_KEEPING;
     }
 
     private static final String VARIABLE = "TENON_CONV_WGMMA";

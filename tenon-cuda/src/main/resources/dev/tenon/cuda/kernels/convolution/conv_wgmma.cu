@@ -15,46 +15,15 @@
 // of the ninth warp asks the copy engine. Dynamic shared memory: 1024 bytes and 128 (128 + COLUMNS) STAGES. windows: 128 positions, 128 bytes of channels;
 // weights: boxes of 128 bytes of channels, one cell, COLUMNS outputs.
 // Variants: TENON_T one of float (TF32), f16, bf16. Compiled for sm_90a alone.
-#include "conv.cuh"
-#include "wgmma.cuh"
+#include "conv_windows.cuh"
 
 typedef TENON_T T;
 
-// The sizes that a block counts by.
-struct ConvWindows {
-    i64 rows;      // m
-    i64 outputs;   // n
-    i64 height;    // of y
-    i64 width;
-    i64 channels;  // 128 bytes of them at a time: how often
-    i64 cells[2];  // of the window
-    i64 stride[2];
-    i64 before[2];
-    i64 dilation[2];
-    i64 parts;
-    i64 plane;     // positions of an image, where channels lie outside of them in y and residual; else 0
-};
-
 #if __CUDA_ARCH_FEAT_SM90_ALL
-constexpr int ROWS = 128;
+constexpr int ROWS = WINDOWS;
 constexpr int GROUP = 128;  // threads of a warpgroup
 constexpr int THREADS = 2 * GROUP + 32;
-constexpr int LINE = 128;   // bytes of k, per step and row
 constexpr int ELEMENTS = LINE / sizeof(T);
-
-// The two numbers of a word.
-__device__ __forceinline__ float2 two_of(u32 word) {
-    const T* both = reinterpret_cast<const T*>(&word);
-    return make_float2(to_compute(both[0]), to_compute(both[1]));
-}
-
-template <int FN>
-__device__ __forceinline__ float finished(float sum, float added, const ConvEpilogue<T>& epilogue) {
-    float v = epilogue.before(sum, added);
-    if (FN == FN_RELU) v = v <= 0 ? 0.0f : v;
-    if (FN > 0 && FN != FN_RELU) v = unary_fn(FN, v, epilogue.p0, epilogue.p1);
-    return epilogue.after(v, added);
-}
 
 template <int COLUMNS, int STAGES>
 struct Tile {
@@ -77,34 +46,19 @@ struct Tile {
     // Steps of k from one to the other: cells, and within a cell channels.
     static __device__ __forceinline__ void fetch(
         const TensorMap& windows, const TensorMap& weights, const ConvWindows& s, const Shared& shared, i64 row0, int column0, int from, int to) {
-        int row = static_cast<int>(row0);
-        int width = static_cast<int>(s.width);
-        int line = row / width;
-        int height = static_cast<int>(s.height);
-        i32 image = line / height;
-        i32 x0 = (row - line * width) * static_cast<i32>(s.stride[1]) - static_cast<i32>(s.before[1]);
-        i32 y0 = (line - image * height) * static_cast<i32>(s.stride[0]) - static_cast<i32>(s.before[0]);
-        int channels = static_cast<int>(s.channels);
-        int wide = static_cast<int>(s.cells[1]);
-        int cell = from / channels;
-        int channel = from - cell * channels;
+        WindowSteps at(s, row0, from);
         Place place;
         for (int step = from; step < to; step++) {
             await_phase(shared.free(place.stage), place.parity ^ 1);
             u32 barrier = shared.full(place.stage);
-            u32 at = shared.ring + place.stage * STAGE;
+            u32 stage = shared.ring + place.stage * STAGE;
             expect_bytes(barrier, STAGE);
-            int high = cell / wide;
-            copy_windows(
-                at, windows, channel * ELEMENTS, x0, y0, image, (cell - high * wide) * static_cast<int>(s.dilation[1]),
-                high * static_cast<int>(s.dilation[0]), barrier);
-            copy_box(at + LEFT, weights, channel * ELEMENTS, cell, column0, barrier);
+            at.copy(stage, windows, s, barrier, T());
+            copy_box(stage + LEFT, weights, at.channel * ELEMENTS, at.cell, column0, barrier);
             place.next();
-            if (++channel == channels) channel = 0, cell++;
+            at.next(s);
         }
     }
-
-    static __device__ __forceinline__ u64 operand(u32 address) { return static_cast<u64>(1024u >> 4 | 1u << 30) << 32 | 1u << 16 | address >> 4; }
 
     static __device__ __forceinline__ void multiply(float (&sums)[COLUMNS / 8][4], const Shared& shared, int steps) {
         int own = __shfl_sync(0xffffffffu, threadIdx.x / GROUP, 0);  // the same for all, which the compiler cannot know
@@ -123,7 +77,7 @@ struct Tile {
             begin_products();
 #pragma unroll
             for (int bytes = 0; bytes < LINE; bytes += 32) {
-                warpgroup_product<true, true>(sums, operand(left + bytes), operand(right + bytes), T());
+                warpgroup_product<true, true>(sums, lines_at(left + bytes), lines_at(right + bytes), T());
             }
             end_products();
             if (step > 0) {
@@ -134,72 +88,6 @@ struct Tile {
             place.next();
         }
         await_products<0>();
-    }
-
-    // Finishes and stores a warp's 16 rows from registers; lanes hold results as mma has them.
-    template <int FN>
-    static __device__ __forceinline__ void store(
-        const float (&sums)[COLUMNS / 8][4], T* y, const ConvWindows& s, const ConvEpilogue<T>& epilogue, const float* biases, i64 row0, int column0) {
-        int lane = threadIdx.x % 32;
-        i64 first = row0 + threadIdx.x / 32 * 16 + lane / 4;
-        int n = static_cast<int>(s.outputs);
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            i64 row = first + i * 8;
-            bool there = row < s.rows;
-            i64 line = row * n;
-            if constexpr (sizeof(T) == 2) {
-#pragma unroll
-                for (int unit = 0; unit < COLUMNS / 32; unit++) {
-                    int own = unit * 32 + lane % 4 * 8;
-                    bool inside = there && column0 + own < n;
-                    u32 added[4] = {};
-                    if (epilogue.residual) {
-                        uint4 words = {};
-                        if (inside) words = *reinterpret_cast<const uint4*>(epilogue.residual + line + column0 + own);
-                        added[0] = words.x, added[1] = words.y, added[2] = words.z, added[3] = words.w;
-                        transpose_4(added);
-                    }
-                    u32 words[4];
-#pragma unroll
-                    for (int j = 0; j < 4; j++) {
-                        float2 bias = *reinterpret_cast<const float2*>(biases + unit * 32 + j * 8 + lane % 4 * 2);
-                        float2 more = epilogue.residual ? two_of(added[j]) : make_float2(0, 0);
-                        const float(&sum)[4] = sums[unit * 4 + j];
-                        words[j] = to_pair(finished<FN>(sum[2 * i] + bias.x, more.x, epilogue),
-                                           finished<FN>(sum[2 * i + 1] + bias.y, more.y, epilogue), T());
-                    }
-                    transpose_4(words);
-                    if (inside) store_16(y + line + column0 + own, words);
-                }
-            } else if (s.plane) {
-                // eight lanes have neighbouring rows, which are whole sectors
-                i64 image = row / s.plane;
-                i64 at = (image * n + column0) * s.plane + (row - image * s.plane);
-#pragma unroll
-                for (int j = 0; j < COLUMNS / 8; j++) {
-                    int own = j * 8 + lane % 4 * 2;
-                    if (!there || column0 + own >= n) continue;
-                    float2 bias = *reinterpret_cast<const float2*>(biases + own);
-                    i64 to = at + own * s.plane;
-                    float2 more = make_float2(0, 0);
-                    if (epilogue.residual) more = make_float2(to_compute(epilogue.residual[to]), to_compute(epilogue.residual[to + s.plane]));
-                    y[to] = From<T>::of(finished<FN>(sums[j][2 * i] + bias.x, more.x, epilogue));
-                    y[to + s.plane] = From<T>::of(finished<FN>(sums[j][2 * i + 1] + bias.y, more.y, epilogue));
-                }
-            } else {
-#pragma unroll
-                for (int j = 0; j < COLUMNS / 8; j++) {
-                    int own = j * 8 + lane % 4 * 2;
-                    if (!there || column0 + own >= n) continue;
-                    float2 bias = *reinterpret_cast<const float2*>(biases + own);
-                    float2 more = make_float2(0, 0);
-                    if (epilogue.residual) more = *reinterpret_cast<const float2*>(epilogue.residual + line + column0 + own);
-                    *reinterpret_cast<float2*>(y + line + column0 + own) =
-                        make_float2(finished<FN>(sums[j][2 * i] + bias.x, more.x, epilogue), finished<FN>(sums[j][2 * i + 1] + bias.y, more.y, epilogue));
-                }
-            }
-        }
     }
 
     static __device__ __forceinline__ void spread(const float (&sums)[COLUMNS / 8][4], float* shared) {
@@ -322,7 +210,7 @@ struct Tile {
         if (s.parts > 1) {
             store_of_all<FN>(shared, y, s, epilogue, biases, row0, column0, part);
         } else {
-            store<FN>(sums, y, s, epilogue, biases, row0, column0);
+            store_windows<FN, COLUMNS>(sums, y, s, epilogue, biases, row0 + threadIdx.x / 32 * 16, column0);
         }
     }
 };

@@ -3,9 +3,9 @@
 #include "attention_rows.cuh"
 #include "wgmma.cuh"
 
-#if __CUDA_ARCH_FEAT_SM90_ALL
 constexpr int KEYS = 128;
 
+#if __CUDA_ARCH_FEAT_SM90_ALL
 // Products to scores, in powers of 2.
 __device__ __forceinline__ void mask_scores(float (&s)[KEYS / 8][4], float scale, const float* masks) {
 #pragma unroll
