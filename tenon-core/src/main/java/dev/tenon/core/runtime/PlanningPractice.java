@@ -2,7 +2,6 @@ package dev.tenon.core.runtime;
 
 import dev.tenon.core.compiler.Prepared;
 import dev.tenon.core.compiler.Stage;
-import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
@@ -90,8 +89,8 @@ final class PlanningPractice {
                 int beyond = i % SIZES * APART;
                 whileOpen.accept(() -> plan(types, beyond));
             }
-        } catch (TenonException | OutOfMemoryError e) {
-            // closed, or short of memory: whoever plans next is told
+        } catch (RuntimeException | OutOfMemoryError | StackOverflowError e) {
+            // closed, or what the next plan meets too and reports to its caller
         }
     }
 

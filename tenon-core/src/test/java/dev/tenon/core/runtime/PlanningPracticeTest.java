@@ -9,7 +9,6 @@ import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.OutOfMemoryException;
-import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
@@ -29,8 +28,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class PlanningPracticeTest {
     private static final Graph PICTURES = GraphBuilder.build("pictures", g -> {
@@ -50,7 +52,7 @@ class PlanningPracticeTest {
         boolean leaves = true;
 
         @Nullable
-        TenonException failure;
+        Throwable failure;
 
         @Override
         public boolean leavesProcessors() {
@@ -59,8 +61,11 @@ class PlanningPracticeTest {
 
         @Override
         public void practise(Plan plan, Constants weights, CompileOptions options) {
-            if (failure != null) {
-                throw failure;
+            if (failure instanceof Error error) {
+                throw error;
+            }
+            if (failure instanceof RuntimeException exception) {
+                throw exception;
             }
             practised.add(plan.graph().inputs().getFirst().shape());
             sizes.countDown();
@@ -166,23 +171,39 @@ class PlanningPracticeTest {
         assertThat(device.practised).hasSize(2);
     }
 
-    @Test
-    void failureEndsItAndIsLeftToWhoeverPlansNext() throws InterruptedException {
-        device.failure = new OutOfMemoryException("no room");
-        AtomicInteger asked = new AtomicInteger();
-        CountDownLatch tried = new CountDownLatch(1);
-        ofPictures().begin(TYPES, round -> {
-            asked.incrementAndGet();
-            tried.countDown();
-            round.run();
-        });
-        assertThat(tried.await(60, TimeUnit.SECONDS)).isTrue();
-        Thread thread = practising();
-        if (thread != Thread.currentThread()) {
-            assertThat(thread.join(Duration.ofSeconds(60))).isTrue();
+    static Stream<Throwable> failures() {
+        return Stream.of(
+                new OutOfMemoryException("no room"),
+                new IllegalStateException("a rule of the JDK was broken"),
+                new StackOverflowError("a graph is deep"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    void failureEndsItUnseenAndIsLeftToTheNextPlan(Throwable failure) throws InterruptedException {
+        Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+        List<Throwable> uncaught = new CopyOnWriteArrayList<>();
+        Thread.setDefaultUncaughtExceptionHandler((_, thrown) -> uncaught.add(thrown));
+        try {
+            device.failure = failure;
+            AtomicInteger asked = new AtomicInteger();
+            CountDownLatch tried = new CountDownLatch(1);
+            ofPictures().begin(TYPES, round -> {
+                asked.incrementAndGet();
+                tried.countDown();
+                round.run();
+            });
+            assertThat(tried.await(60, TimeUnit.SECONDS)).isTrue();
+            Thread thread = practising();
+            if (thread != Thread.currentThread()) {
+                assertThat(thread.join(Duration.ofSeconds(60))).isTrue();
+            }
+            assertThat(asked).hasValue(1);
+            assertThat(device.practised).isEmpty();
+            assertThat(uncaught).doesNotContain(failure);
+        } finally {
+            Thread.setDefaultUncaughtExceptionHandler(before);
         }
-        assertThat(asked).hasValue(1);
-        assertThat(device.practised).isEmpty();
     }
 
     @Test

@@ -45,6 +45,7 @@ public record BlendKernel(CallableCode kernel, int lanes) {
          * @param starts of each result, the first of its taps, and behind the last result their number
          * @param rows of each tap, the row of x
          * @param rowBytes from a row of x to the next
+         * @throws IllegalArgumentException if starts fall or a row is before the first
          */
         public Taps(int[] starts, int[] rows, float[] weights, long rowBytes) {
             results = starts.length - 1;
@@ -52,9 +53,17 @@ public record BlendKernel(CallableCode kernel, int lanes) {
             long at = 0;
             int farthest = -1;
             for (int result = 0; result < results; result++) {
-                memory.set(ValueLayout.JAVA_LONG, at, starts[result + 1] - starts[result]);
+                int count = starts[result + 1] - starts[result];
+                if (count < 0) {
+                    throw new IllegalArgumentException(
+                            "taps of result " + result + " go from " + starts[result] + " to " + starts[result + 1]);
+                }
+                memory.set(ValueLayout.JAVA_LONG, at, count);
                 at += 8;
                 for (int tap = starts[result]; tap < starts[result + 1]; tap++) {
+                    if (rows[tap] < 0) {
+                        throw new IllegalArgumentException("tap " + tap + " is of row " + rows[tap]);
+                    }
                     farthest = Math.max(farthest, rows[tap]);
                     memory.set(ValueLayout.JAVA_LONG, at, SizeMath.product("taps", rows[tap], rowBytes));
                     memory.set(ValueLayout.JAVA_FLOAT, at + Code.WEIGHT, weights[tap]);

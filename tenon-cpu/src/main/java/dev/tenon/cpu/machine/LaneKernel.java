@@ -113,8 +113,12 @@ public final class LaneKernel {
      */
     public static void best(
             int count, boolean largest, int rows, int n, Matrix x, Place found, MemorySegment arguments) {
-        if (n % LANES != 0) {
-            throw new IllegalArgumentException(n + " lanes are not whole vectors");
+        if (count < 1 || count > MOST_BEST || n % LANES != 0) {
+            throw new IllegalArgumentException("best " + count + " of " + n + " lanes: expected 1 to " + MOST_BEST
+                    + " of whole vectors of " + LANES);
+        }
+        if (n <= 0) {
+            return;
         }
         CallableCode.require(LANES);
         x.check(rows, 4L * n);
@@ -132,7 +136,7 @@ public final class LaneKernel {
         arguments.set(LONG, LaneCode.NEXT_AHEAD, LaneCode.nextAhead(n, x.stride()));
         arguments.set(INT, LaneCode.FLIP, largest ? 0 : -1);
         arguments.set(INT, LaneCode.NUMBER, 0);
-        if (rows > 0 && n > 0) {
+        if (rows > 0) {
             BEST.get(count - 1 + (largest ? 0 : MOST_BEST))
                     .get()
                     .call(arguments, x.memory(), MemorySegment.NULL, found.memory(), MemorySegment.NULL);

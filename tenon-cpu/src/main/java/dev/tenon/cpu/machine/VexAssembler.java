@@ -25,7 +25,6 @@ class VexAssembler extends Assembler {
 
     static final int NOT_AT_MOST = 6;
     static final int NOT_AT_LEAST = 9;
-    static final int NOT_GREATER_THAN = 10;
 
     /** Operations of two vectors. Minimum and maximum are the second operand where either is NaN, or both are zero. */
     enum Arithmetic {

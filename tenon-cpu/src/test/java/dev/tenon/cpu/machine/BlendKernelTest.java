@@ -8,6 +8,7 @@ import dev.tenon.cpu.memory.Place;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
 import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -84,5 +85,16 @@ class BlendKernelTest {
         Matrix fixed = new Matrix(eight.memory().asReadOnly(), 0, 16);
         assertThatThrownBy(() -> kernel.run(taps, 4, twelve, fixed, arguments))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void tapsRefuseRowsBeforeTheFirstAndStartsThatFall() {
+        float[] weights = new float[2];
+        assertThatThrownBy(() -> new BlendKernel.Taps(new int[] {0, 2}, new int[] {0, -1}, weights, 16))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("-1");
+        assertThatThrownBy(() -> new BlendKernel.Taps(new int[] {0, 2, 1}, new int[] {0, 1}, weights, 16))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("from 2 to 1");
     }
 }

@@ -4,7 +4,7 @@
 // That is done while the tensor cores make the next tile, a piece a step; of a block's last tile behind its products.
 // Rows of a tile behind a sequence's last are the next one's: as keys they are masked, and they are stored as zeros.
 //
-// Launch: 384 threads; any number of blocks; steps: parts of 128 bytes that cover the depth, at least PIECES. Dynamic shared memory: 1024 bytes and
+// Launch: 384 threads; at most as many blocks as tiles; steps: parts of 128 bytes that cover the depth, at least PIECES. Dynamic shared memory: 1024 bytes and
 // STAGES · 320 · 128 + 3 · 128 · 128.
 // left: boxes of 128 rows of x, 128 bytes each. right: boxes of w, [k,n] (64 rows of 64 elements) or [n,k] (ALONG_B, 64 rows of 128 bytes), n = 3 heads · D, first all
 // of q, then k, then v. Results [sequences, tokens, heads, D].
