@@ -64,7 +64,7 @@ final class EpilogueCases {
 
     private static final String GEMV = "gemv";
 
-    /** m, n, k of few rows: each number of rows that a kernel is made for, lines of whole chunks and not, several steps. */
+    /** m, n, k: each number of rows that a kernel is made for, lines of whole chunks and not, several steps. */
     private static final long[][] FEW = {
         {1, 40, 4104}, {1, 7, 1023}, {1, 264, 520}, {2, 72, 776}, {2, 33, 129}, {5, 24, 264}, {13, 31, 72}, {16, 40, 65}
     };
