@@ -12,7 +12,7 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.Precision;
-import dev.tenon.core.testkit.PlanText;
+import dev.tenon.core.testkit.plan.PlanText;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.io.IOException;
 import java.io.InputStream;

@@ -22,6 +22,7 @@ import dev.tenon.core.ir.op.attention.ProjectedAttention;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.testkit.Seeded;
+import dev.tenon.core.testkit.plan.Planned;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,11 +42,7 @@ final class HalfPrecisionTest {
     }
 
     private static Graph plan(Graph graph, DType half, Predicate<Node> claims) {
-        Compiler compiler = new Compiler(CompilerOptions.defaults(), claims, new HalfStore(half));
-        Map<String, TensorType> types = new HashMap<>();
-        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
-                .plan()
+        return Planned.plan(graph, new Compiler(CompilerOptions.defaults(), claims, new HalfStore(half)))
                 .graph();
     }
 

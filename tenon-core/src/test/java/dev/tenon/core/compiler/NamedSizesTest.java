@@ -19,7 +19,7 @@ import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.SliceBy;
 import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
-import dev.tenon.core.testkit.PlanText;
+import dev.tenon.core.testkit.plan.PlanText;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -8,9 +8,8 @@ import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
-import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.Value;
 import dev.tenon.core.testkit.RandomGraphs;
+import dev.tenon.core.testkit.plan.Planned;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -120,12 +119,7 @@ public final class PassesTest {
     }
 
     public static Plan plan(Graph graph, CompilerOptions options) {
-        Compiler compiler = new Compiler(options, node -> false);
-        Map<String, TensorType> types = new LinkedHashMap<>();
-        for (Value input : graph.inputs()) {
-            types.put(input.name(), input.type());
-        }
-        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of()).plan();
+        return Planned.plan(graph, new Compiler(options, node -> false));
     }
 
     /** Folding rounds a constant once more than the float64 interpreter does: a few units of f32. NaN equals NaN. */

@@ -13,9 +13,11 @@ import dev.tenon.core.compiler.rule.SpelledForms;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
@@ -24,6 +26,7 @@ import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.quantisation.Dequantize;
+import dev.tenon.core.testkit.plan.Planned;
 import java.util.List;
 import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
@@ -286,5 +289,90 @@ final class RulesTest {
                     return g.add(g.mul(g.div(d, root), constant(g, 4)), constant(g, 4));
                 }))
                 .containsExactly("layer_norm");
+    }
+
+    /** A root of a negative number is NaN, and no norm. */
+    @Test
+    void spelledNormsOfNegativeEpsilonStay() {
+        assertThat(ops(new SpelledForms(), (g, x) -> {
+                    Value d = g.sub(x, g.reduce(ReduceFn.MEAN, x, true, -1));
+                    return g.add(g.mul(g.div(d, root(g, d, -1)), constant(g, 4)), constant(g, 4));
+                }))
+                .doesNotContain("layer_norm", "rms_norm");
+        assertThat(ops(new SpelledForms(), (g, x) -> g.div(x, root(g, x, Double.NaN))))
+                .doesNotContain("rms_norm");
+    }
+
+    private static Value meanOfSquares(GraphBuilder g, Value x, double epsilon) {
+        return g.add(g.reduce(ReduceFn.MEAN, g.mul(x, x), true, -1), g.scalar(x.dtype(), epsilon));
+    }
+
+    private static Value root(GraphBuilder g, Value x, double epsilon) {
+        return g.unary(UnaryFn.SQRT, meanOfSquares(g, x, epsilon));
+    }
+
+    @Test
+    void spelledRmsNorm() {
+        List<BiFunction<GraphBuilder, Value, Value>> spellings = List.of(
+                (g, x) -> g.div(x, root(g, x, 1e-5)),
+                (g, x) -> g.mul(x, g.div(g.scalar(DType.F32, 1), root(g, x, 1e-5))),
+                (g, x) -> g.mul(g.unary(UnaryFn.RECIPROCAL, root(g, x, 1e-5)), x),
+                (g, x) -> g.mul(x, g.unary(UnaryFn.RSQRT, meanOfSquares(g, x, 1e-5))));
+        for (BiFunction<GraphBuilder, Value, Value> spelling : spellings) {
+            for (BiFunction<GraphBuilder, Value, Value> whole : List.<BiFunction<GraphBuilder, Value, Value>>of(
+                    spelling,
+                    (g, x) -> g.mul(spelling.apply(g, x), constant(g, 4)),
+                    (g, x) -> g.mul(constant(g, 1, 4), spelling.apply(g, x)))) {
+                Graph graph = graph(whole);
+                PassContext context = new PassContext(node -> false, null);
+                Graph after = new DeadCode().apply(new SpelledForms().apply(graph, context), context);
+                assertThat(ops(after).stream().filter(op -> !op.equals("reshape")))
+                        .containsExactly("rms_norm");
+                Planned.assertSame(graph, after, Planned.inputs(graph, 3));
+            }
+        }
+    }
+
+    @Test
+    void otherRootsAreNoRmsNorm() {
+        assertThat(ops(new SpelledForms(), (g, x) -> g.div(x, root(g, g.unary(UnaryFn.TANH, x), 1e-5))))
+                .doesNotContain("rms_norm");
+        assertThat(ops(new SpelledForms(), (g, x) -> g.div(root(g, x, 1e-5), x)))
+                .doesNotContain("rms_norm");
+        assertThat(ops(new SpelledForms(), (g, x) -> g.mul(x, root(g, x, 1e-5))))
+                .doesNotContain("rms_norm");
+        assertThat(ops(new SpelledForms(), (g, x) -> {
+                    Value factor = g.div(g.scalar(DType.F32, 2), root(g, x, 1e-5));
+                    return g.mul(x, factor);
+                }))
+                .doesNotContain("rms_norm");
+        assertThat(ops(new SpelledForms(), (g, x) -> g.mul(constant(g, 3, 1), g.div(x, root(g, x, 1e-5)))))
+                .contains("rms_norm", "binary");
+    }
+
+    /** What exporters of models in 16 bits write, whose sums are of f32. */
+    @Test
+    void spelledRmsNormBetweenCasts() {
+        for (DType narrow : List.of(DType.F16, DType.BF16, DType.F64)) {
+            Graph graph = GraphBuilder.build("test", g -> {
+                Value x = g.input("x", narrow, Dim.of(3), Dim.of(4));
+                Value wide = g.cast(x, DType.F32);
+                Value normed = g.mul(wide, g.div(g.scalar(DType.F32, 1), root(g, wide, 1e-5)));
+                g.output("y", g.mul(g.cast(constant(g, 4), narrow), g.cast(normed, narrow)));
+            });
+            PassContext context = new PassContext(node -> false, null);
+            Graph after = new DeadCode().apply(new SpelledForms().apply(graph, context), context);
+            if (narrow == DType.F64) {
+                assertThat(ops(after)).contains("rms_norm", "binary");
+            } else {
+                assertThat(ops(after)).containsExactly("cast", "rms_norm");
+            }
+            NdArray expected = Interpreter.run(graph, Planned.inputs(graph, 4)).get("y");
+            Tolerance.of(narrow, 4)
+                    .check(
+                            after.toString(),
+                            expected,
+                            Interpreter.run(after, Planned.inputs(graph, 4)).get("y"));
+        }
     }
 }

@@ -119,10 +119,8 @@ public final class NvccCompiler implements KernelCompiler {
 
     @Override
     public String fingerprint() {
-        return new Hash()
-                .add(name() + " " + FOUND.get().version())
-                .add(String.join(" ", options))
-                .add(DeviceHeader.text())
+        return DeviceHeader.addTo(
+                        new Hash().add(name() + " " + FOUND.get().version()).add(String.join(" ", options)))
                 .hex();
     }
 

@@ -55,11 +55,8 @@ public final class NvrtcCompiler implements KernelCompiler {
         } catch (IOException _) {
             bytes = -1;
         }
-        return new Hash()
-                .add(name())
-                .add(String.valueOf(bytes))
-                .add(String.join(" ", options()))
-                .add(DeviceHeader.text())
+        return DeviceHeader.addTo(
+                        new Hash().add(name()).add(String.valueOf(bytes)).add(String.join(" ", options())))
                 .hex();
     }
 

@@ -6,7 +6,8 @@
  * <p>Owns every launch shape; does not own streams, memory or the order of launches.
  *
  * <p>One variant of one file is one module. The kernels of a plan are noted while its steps are made and then compiled
- * side by side, one per core. Only {@code tenon.cuh} touches the hardware.
+ * side by side, one per core. Only {@code tenon.cuh} and its parts
+ * touch the hardware, and {@code copy_engine.cuh} and {@code wgmma.cuh} what compute capability 9.0 has.
  *
  * <p>Softmax, log-softmax, LayerNorm and RmsNorm share four skeletons: {@code row_warp.cuh}, a row in the registers of
  * a warp; {@code row_team.cuh}, in those of a block or of a cluster of blocks; {@code row_block.cuh}, longer rows in

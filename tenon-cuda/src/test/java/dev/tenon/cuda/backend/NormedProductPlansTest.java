@@ -2,11 +2,7 @@ package dev.tenon.cuda.backend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tenon.core.backend.Device;
 import dev.tenon.core.build.GraphBuilder;
-import dev.tenon.core.compiler.Compiler;
-import dev.tenon.core.compiler.CompilerOptions;
-import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
@@ -17,16 +13,8 @@ import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
-import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.EngineOptions;
-import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.StepReport;
-import dev.tenon.cuda.lower.GpuLowering;
-import dev.tenon.cuda.port.FakeGpu;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What is planned for a product and its norm on a device of sm_90. */
@@ -46,21 +34,7 @@ class NormedProductPlansTest {
                     g.add("norm", new LayerNorm(1, 1e-12, true, true), List.of(sum, gamma, g.input("beta", row)))
                             .getFirst());
         });
-        return steps(graph, skip);
-    }
-
-    private static List<StepReport> steps(Graph graph, String... skip) {
-        Device device = GpuDevice.open(FakeGpu.platform(FakeGpu.compiler(source -> {})), 0, EngineOptions.defaults());
-        return device.compile(plan(graph, skip), device.newConstants(), CompileOptions.defaults())
-                .steps();
-    }
-
-    private static Plan plan(Graph graph, String... skip) {
-        Compiler compiler = new Compiler(
-                CompilerOptions.defaults().withSkip(Set.of(skip)), node -> GpuLowering.claims(node, Precision.FAST));
-        Map<String, TensorType> types = new HashMap<>();
-        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of()).plan();
+        return FakePlans.steps(graph, skip);
     }
 
     @Test
@@ -123,10 +97,10 @@ class NormedProductPlansTest {
     @Test
     void weightsAlongColumnsAreTakenWhereTheyAreConstant() {
         for (boolean whole : new boolean[] {false, true}) {
-            assertThat(steps(alongColumns(false, whole)))
+            assertThat(FakePlans.steps(alongColumns(false, whole)))
                     .extracting(StepReport::op)
                     .containsExactly("mat_mul", "rms_norm");
-            assertThat(plan(alongColumns(true, whole)).graph().nodes())
+            assertThat(FakePlans.plan(alongColumns(true, whole)).graph().nodes())
                     .extracting(node -> node.op().mnemonic())
                     .containsExactly("normed_mat_mul");
         }

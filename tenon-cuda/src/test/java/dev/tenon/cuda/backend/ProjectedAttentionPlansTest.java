@@ -2,28 +2,16 @@ package dev.tenon.cuda.backend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tenon.core.backend.Device;
 import dev.tenon.core.build.GraphBuilder;
-import dev.tenon.core.compiler.Compiler;
-import dev.tenon.core.compiler.CompilerOptions;
-import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.attention.PlainAttention;
-import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.EngineOptions;
-import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.StepReport;
-import dev.tenon.cuda.lower.GpuLowering;
-import dev.tenon.cuda.port.FakeGpu;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What is planned for the products and the attention of an encoder's layer on a device of sm_90. */
@@ -60,22 +48,8 @@ class ProjectedAttentionPlansTest {
         }
 
         List<StepReport> steps(String... skip) {
-            return ProjectedAttentionPlansTest.steps(graph(false), skip);
+            return FakePlans.steps(graph(false), skip);
         }
-    }
-
-    private static List<StepReport> steps(Graph graph, String... skip) {
-        Device device = GpuDevice.open(FakeGpu.platform(FakeGpu.compiler(source -> {})), 0, EngineOptions.defaults());
-        return device.compile(plan(graph, skip), device.newConstants(), CompileOptions.defaults())
-                .steps();
-    }
-
-    private static Plan plan(Graph graph, String... skip) {
-        Compiler compiler = new Compiler(
-                CompilerOptions.defaults().withSkip(Set.of(skip)), node -> GpuLowering.claims(node, Precision.FAST));
-        Map<String, TensorType> types = new HashMap<>();
-        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of()).plan();
     }
 
     private static void assertWhole(Layer layer, String tier) {
@@ -116,6 +90,8 @@ class ProjectedAttentionPlansTest {
         }
         Layer layer = new Layer(DType.F16, 32, 128, 12, 64, Masked.KEYS);
         assertThat(layer.steps(PASS)).extracting(StepReport::op).containsExactly("mat_mul", "plain_attention");
-        assertThat(steps(layer.graph(true))).extracting(StepReport::op).contains("mat_mul", "plain_attention");
+        assertThat(FakePlans.steps(layer.graph(true)))
+                .extracting(StepReport::op)
+                .contains("mat_mul", "plain_attention");
     }
 }

@@ -2,11 +2,7 @@ package dev.tenon.cuda.backend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tenon.core.backend.Device;
 import dev.tenon.core.build.GraphBuilder;
-import dev.tenon.core.compiler.Compiler;
-import dev.tenon.core.compiler.CompilerOptions;
-import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Op;
@@ -19,17 +15,9 @@ import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
-import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.EngineOptions;
-import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.StepReport;
-import dev.tenon.cuda.lower.GpuLowering;
-import dev.tenon.cuda.port.FakeGpu;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What is planned for products whose rows another operation makes. */
@@ -56,21 +44,7 @@ class ProloguePlansTest {
     }
 
     private static List<StepReport> steps(Op prologue, DType dtype, Sizes sizes, boolean alongK, String... skip) {
-        return steps(graph(prologue, dtype, sizes, alongK), skip);
-    }
-
-    private static List<StepReport> steps(Graph graph, String... skip) {
-        Device device = GpuDevice.open(FakeGpu.platform(FakeGpu.compiler(source -> {})), 0, EngineOptions.defaults());
-        return device.compile(plan(graph, skip), device.newConstants(), CompileOptions.defaults())
-                .steps();
-    }
-
-    private static Plan plan(Graph graph, String... skip) {
-        Compiler compiler = new Compiler(
-                CompilerOptions.defaults().withSkip(Set.of(skip)), node -> GpuLowering.claims(node, Precision.FAST));
-        Map<String, TensorType> types = new HashMap<>();
-        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of()).plan();
+        return FakePlans.steps(graph(prologue, dtype, sizes, alongK), skip);
     }
 
     @Test

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class CodesTest {
     private static final String UNARY = header("unary_fn.cuh");
     private static final String BINARY = header("binary_fn.cuh");
-    private static final String REDUCE = KernelSources.text("include/reduce.cuh");
+    private static final String REDUCE = header("reduce.cuh");
 
     private static final List<UnaryFn> OF_FLOATS = Arrays.stream(UnaryFn.values())
             .filter(fn -> fn.accepts().test(DType.F32))

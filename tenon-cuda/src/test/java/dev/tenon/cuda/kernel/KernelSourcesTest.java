@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -83,5 +84,21 @@ class KernelSourcesTest {
                                         line.contains("include") && line.strip().startsWith("#")))
                         .as(name)
                         .allMatch(line -> line.startsWith("#include \"")));
+    }
+
+    @Test
+    void headersOfTheDeviceAloneTouchTheHardware() {
+        Map<String, String> texts = new TreeMap<>(KernelSources.headers());
+        for (KernelFile file : KernelCatalog.all()) {
+            texts.put(file.path(), file.source(file.variants().getFirst()).text());
+        }
+        assertThat(texts.keySet().stream().filter(name -> texts.get(name).contains("asm")))
+                .containsExactly(
+                        "copy_engine.cuh",
+                        "device_meeting.cuh",
+                        "device_memory.cuh",
+                        "device_mma.cuh",
+                        "device_numbers.cuh",
+                        "wgmma.cuh");
     }
 }

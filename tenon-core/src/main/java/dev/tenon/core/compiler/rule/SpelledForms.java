@@ -6,7 +6,8 @@ import dev.tenon.core.ir.Graph;
 
 /** Recognises operations that exporters spell out in small steps. */
 public final class SpelledForms implements Pass {
-    private final RuleTable rules = new RuleTable(new SpelledGelu(), new SpelledHardSwish(), new SpelledLayerNorm());
+    private final RuleTable rules =
+            new RuleTable(new SpelledGelu(), new SpelledHardSwish(), new SpelledLayerNorm(), new SpelledRmsNorm());
 
     @Override
     public String name() {

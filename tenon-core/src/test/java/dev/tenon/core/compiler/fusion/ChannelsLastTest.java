@@ -3,8 +3,6 @@ package dev.tenon.core.compiler.fusion;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.build.GraphBuilder;
-import dev.tenon.core.compiler.Compiler;
-import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.ir.Claimable;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
@@ -43,7 +41,7 @@ import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.testkit.Seeded;
-import java.util.HashMap;
+import dev.tenon.core.testkit.plan.Planned;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -85,19 +83,6 @@ final class ChannelsLastTest {
         });
     }
 
-    private static Graph planned(Graph graph) {
-        return planned(graph, CLAIMED);
-    }
-
-    private static Graph planned(Graph graph, Predicate<Node> claims) {
-        Map<String, TensorType> types = new HashMap<>();
-        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        Compiler compiler = new Compiler(CompilerOptions.defaults(), claims);
-        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
-                .plan()
-                .graph();
-    }
-
     private static long count(Graph graph, Class<? extends Op> kind) {
         return graph.nodes().stream().filter(node -> kind.isInstance(node.op())).count();
     }
@@ -128,7 +113,7 @@ final class ChannelsLastTest {
                             conv(g, random, results.getFirst(), 8, 8, 3)));
             g.output("places", results.getLast());
         });
-        Graph turned = planned(graph);
+        Graph turned = Planned.graph(graph, CLAIMED);
         assertThat(count(turned, Transpose.class)).as("%s", turned).isEqualTo(2); // x, and the places
         Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
         Map<String, NdArray> expected = Interpreter.run(graph, inputs);
@@ -153,7 +138,7 @@ final class ChannelsLastTest {
             y = conv(g, random, y, 8, 8, 3);
             g.output("y", g.add(new Reduce(ReduceFn.MEAN, List.of(2, 3), false), y));
         });
-        Graph turned = planned(graph, node -> node.op() instanceof Claimable);
+        Graph turned = Planned.graph(graph, node -> node.op() instanceof Claimable);
         assertThat(count(turned, ChannelsLastNorm.class)).as("%s", turned).isEqualTo(2);
         assertThat(count(turned, Transpose.class)).as("%s", turned).isEqualTo(1);
         Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
@@ -171,7 +156,7 @@ final class ChannelsLastTest {
             y = g.unary(UnaryFn.TANH, patches(g, random, y, 8, 16, 2));
             g.output("y", g.add(new Reduce(ReduceFn.MEAN, List.of(2, 3), false), y));
         });
-        Graph turned = planned(graph);
+        Graph turned = Planned.graph(graph, CLAIMED);
         assertThat(count(turned, MatMul.class)).as("%s", turned).isEqualTo(2);
         assertThat(count(turned, Transpose.class)).as("%s", turned).isEqualTo(2);
         Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, channels, 16, 24));
@@ -182,7 +167,7 @@ final class ChannelsLastTest {
     @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 15})
     void layoutChangesAtTheEdgesOnly(int form) {
         Graph graph = chain(form);
-        Graph turned = planned(graph);
+        Graph turned = Planned.graph(graph, CLAIMED);
         assertThat(count(turned, Conv.class)).as("%s", turned).isZero();
         assertThat(count(turned, Transpose.class)).as("%s", turned).isLessThanOrEqualTo((form & 8) != 0 ? 2 : 1);
         assertThat(count(turned, MatMul.class)).isEqualTo((form & 1) + ((form & 2) != 0 ? 1 : 0));
@@ -199,7 +184,7 @@ final class ChannelsLastTest {
             y = conv(g, random, g.reshape(y, 2, 12, 7, 6), 12, 8, 3);
             g.output("y", g.add(new Reduce(ReduceFn.MEAN, List.of(2, 3), false), y));
         });
-        Graph turned = planned(graph);
+        Graph turned = Planned.graph(graph, CLAIMED);
         assertThat(turned.nodes().stream()
                         .filter(node -> node.op() instanceof Transpose)
                         .map(node -> ((Transpose) node.op()).permutation()))
@@ -219,7 +204,7 @@ final class ChannelsLastTest {
             g.output("y", conv(g, random, g.reshape(y, 2, 12, 7, 6), 12, 8, 3));
         });
         Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
-        same(graph, planned(graph), inputs, 200);
+        same(graph, Planned.graph(graph, CLAIMED), inputs, 200);
     }
 
     /** An operation that goes by axes, between two convolutions. */
@@ -299,7 +284,7 @@ final class ChannelsLastTest {
             y = conv(g, random, y, y.shape().size(1), 8, 3);
             g.output("y", g.add(new Reduce(ReduceFn.MEAN, List.of(2, 3), false), y));
         });
-        Graph turned = planned(graph);
+        Graph turned = Planned.graph(graph, CLAIMED);
         assertThat(count(turned, Conv.class)).as("%s", turned).isZero();
         assertThat(count(turned, Transpose.class)).as("%s", turned).isEqualTo(1);
         Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
@@ -319,7 +304,7 @@ final class ChannelsLastTest {
             y = g.unary(UnaryFn.RELU, g.add(new Binary(BinaryFn.ADD), conv(g, random, y, 8, 8, 1), x));
             g.output("y", g.add(new Reduce(ReduceFn.MAX, List.of(2, 3), false), y));
         });
-        Graph turned = planned(graph);
+        Graph turned = Planned.graph(graph, CLAIMED);
         assertThat(turned.toString()).contains("residual=true, residual_first=true");
         assertThat(count(turned, ChannelsLastConv.class)).as("%s", turned).isEqualTo(3);
         Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
@@ -332,7 +317,7 @@ final class ChannelsLastTest {
             Value x = g.input("x", TensorType.of(DType.F32, 1, 4, 7, 6));
             g.output("y", conv(g, new Seeded(1), x, 4, 8, 3));
         });
-        assertThat(count(planned(graph), Conv.class)).isEqualTo(1);
+        assertThat(count(Planned.graph(graph, CLAIMED), Conv.class)).isEqualTo(1);
     }
 
     /** @param depth how many elements a sum has */

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.CompilerOptions;
-import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
@@ -19,6 +18,7 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.core.testkit.Seeded;
+import dev.tenon.core.testkit.plan.Planned;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -133,8 +133,7 @@ class EncoderExportsTest {
                 .forEach(input -> inputs.put(
                         input.name(), random.array(input.dtype(), input.shape().sizes())));
         double[] expected = Interpreter.run(graph, inputs).get("y").toDoubles();
-        double[] actual = Interpreter.run(
-                        plan(graph, CompilerOptions.defaults()).graph(), inputs)
+        double[] actual = Interpreter.run(Planned.graph(graph, node -> true), inputs)
                 .get("y")
                 .toDoubles();
         assertThat(actual).containsExactly(expected, within(export.dtype == DType.F16 ? 3e-2 : 2e-5));
@@ -142,7 +141,8 @@ class EncoderExportsTest {
 
     private static Map<String, Integer> steps(Graph graph, CompilerOptions options) {
         Map<String, Integer> steps = new TreeMap<>();
-        for (Node node : plan(graph, options).work()) {
+        for (Node node :
+                Planned.plan(graph, new Compiler(options, node -> true)).work()) {
             steps.merge(step(node), 1, Integer::sum);
         }
         return steps;
@@ -166,13 +166,6 @@ class EncoderExportsTest {
             words.add("packed");
         }
         return String.join(" ", words);
-    }
-
-    private static Plan plan(Graph graph, CompilerOptions options) {
-        Compiler compiler = new Compiler(options, node -> true);
-        Map<String, TensorType> types = new HashMap<>();
-        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of()).plan();
     }
 
     private static Graph graph(Export export, int layers) {

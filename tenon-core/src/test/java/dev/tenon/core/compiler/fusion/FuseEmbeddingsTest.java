@@ -1,7 +1,6 @@
 package dev.tenon.core.compiler.fusion;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
 import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.compiler.Compiler;
@@ -9,7 +8,6 @@ import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
@@ -19,6 +17,7 @@ import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.testkit.Seeded;
+import dev.tenon.core.testkit.plan.Planned;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,22 +47,11 @@ final class FuseEmbeddingsTest {
     /** What is planned where embedding norms are run whole: the same results; its operations in order. */
     private static List<String> operations(Consumer<GraphBuilder> build) {
         Graph graph = GraphBuilder.build("embeddings", build);
-        Compiler compiler = new Compiler(CompilerOptions.defaults(), EMBEDDING_NORMS);
-        Map<String, TensorType> types = new HashMap<>();
         Map<String, NdArray> inputs = new HashMap<>();
-        graph.inputs().forEach(input -> {
-            types.put(input.name(), input.type());
-            inputs.put(input.name(), NdArray.of(input.type(), 0L, -1L, 4L, -5L, 2L, 3L));
-        });
-        Graph planned = compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
-                .plan()
-                .graph();
-        Map<String, NdArray> expected = Interpreter.run(graph, inputs);
-        Map<String, NdArray> actual = Interpreter.run(planned, inputs);
-        expected.forEach((name, value) -> assertThat(actual.get(name).toDoubles())
-                .as("%s of %s", name, planned)
-                .containsExactly(value.toDoubles(), within(1e-5)));
-        return planned.nodes().stream().map(node -> node.op().mnemonic()).toList();
+        graph.inputs().forEach(input -> inputs.put(input.name(), NdArray.of(input.type(), 0L, -1L, 4L, -5L, 2L, 3L)));
+        Graph planned = Planned.graph(graph, EMBEDDING_NORMS);
+        Planned.assertSame(graph, planned, inputs);
+        return Planned.operations(planned);
     }
 
     @Test

@@ -3,8 +3,6 @@ package dev.tenon.core.compiler.fusion;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.build.GraphBuilder;
-import dev.tenon.core.compiler.Compiler;
-import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.compiler.rewrite.DeadCode;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.ir.DType;
@@ -18,6 +16,7 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.testkit.Seeded;
+import dev.tenon.core.testkit.plan.Planned;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -132,12 +131,7 @@ final class FuseGatedUnitsTest {
     void staysWhereTheBackendDoesNotRunIt(int form) {
         Graph graph = unit(form);
         assertThat(ops(after(graph, node -> false))).doesNotContain("gated_unit");
-        Compiler compiler = new Compiler(CompilerOptions.defaults(), node -> false);
-        Map<String, TensorType> types = Map.of("x", graph.inputs().getFirst().type());
-        assertThat(ops(compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
-                        .plan()
-                        .graph()))
-                .doesNotContain("gated_unit");
+        assertThat(ops(Planned.graph(graph, node -> false))).doesNotContain("gated_unit");
     }
 
     /** Any leading dims, any width, either half first, in a split or slices. */

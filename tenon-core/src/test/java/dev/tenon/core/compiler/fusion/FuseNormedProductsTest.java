@@ -1,16 +1,9 @@
 package dev.tenon.core.compiler.fusion;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
 import dev.tenon.core.build.GraphBuilder;
-import dev.tenon.core.compiler.Compiler;
-import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.Interpreter;
-import dev.tenon.core.ir.NdArray;
-import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.UnaryFn;
@@ -18,10 +11,8 @@ import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.testkit.Seeded;
-import java.util.HashMap;
+import dev.tenon.core.testkit.plan.Planned;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -53,25 +44,8 @@ final class FuseNormedProductsTest {
 
     /** What is planned where normed products are run whole: the same results; its operations in order. */
     private static List<String> operations(Consumer<GraphBuilder> build, String... skip) {
-        Graph graph = GraphBuilder.build("products", build);
-        CompilerOptions options = CompilerOptions.defaults().withSkip(Set.of(skip));
-        Compiler compiler = new Compiler(options, node -> node.op() instanceof NormedMatMul);
-        Map<String, TensorType> types = new HashMap<>();
-        Map<String, NdArray> inputs = new HashMap<>();
-        Seeded random = new Seeded(7);
-        graph.inputs().forEach(input -> {
-            types.put(input.name(), input.type());
-            inputs.put(input.name(), random.array(input.dtype(), input.shape().sizes()));
-        });
-        Graph planned = compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
-                .plan()
-                .graph();
-        Map<String, NdArray> expected = Interpreter.run(graph, inputs);
-        Map<String, NdArray> actual = Interpreter.run(planned, inputs);
-        expected.forEach((name, value) -> assertThat(actual.get(name).toDoubles())
-                .as("%s of %s", name, planned)
-                .containsExactly(value.toDoubles(), within(1e-5)));
-        return planned.nodes().stream().map(Node::op).map(op -> op.mnemonic()).toList();
+        return Planned.operations(
+                GraphBuilder.build("products", build), node -> node.op() instanceof NormedMatMul, skip);
     }
 
     @Test

@@ -1,15 +1,10 @@
 package dev.tenon.core.compiler.fusion;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
 import dev.tenon.core.build.GraphBuilder;
-import dev.tenon.core.compiler.Compiler;
-import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.Interpreter;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
@@ -20,9 +15,8 @@ import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.testkit.Seeded;
-import java.util.HashMap;
+import dev.tenon.core.testkit.plan.Planned;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
@@ -53,31 +47,9 @@ final class FuseResidualNormsTest {
         return g.add(new RmsNorm(2, 1e-5, true), x, row(g, 1));
     }
 
-    private static Graph planned(Graph graph, Predicate<Node> claims) {
-        Compiler compiler = new Compiler(CompilerOptions.defaults(), claims);
-        Map<String, TensorType> types = new HashMap<>();
-        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
-                .plan()
-                .graph();
-    }
-
     /** What is planned where residual norms are run whole: the same results; its operations in order. */
     private static List<String> operations(Consumer<GraphBuilder> build) {
-        Graph graph = GraphBuilder.build("sums", build);
-        Graph planned = planned(graph, RESIDUAL_NORMS);
-        Seeded random = new Seeded(7);
-        Map<String, NdArray> inputs = new HashMap<>();
-        graph.inputs()
-                .forEach(input -> inputs.put(
-                        input.name(), random.array(input.dtype(), input.shape().sizes())));
-        Map<String, NdArray> expected = Interpreter.run(graph, inputs);
-        Map<String, NdArray> actual = Interpreter.run(planned, inputs);
-        assertThat(actual.keySet()).isEqualTo(expected.keySet());
-        expected.forEach((name, value) -> assertThat(actual.get(name).toDoubles())
-                .as("%s of %s", name, planned)
-                .containsExactly(value.toDoubles(), within(1e-5)));
-        return planned.nodes().stream().map(node -> node.op().mnemonic()).toList();
+        return Planned.operations(GraphBuilder.build("sums", build), RESIDUAL_NORMS);
     }
 
     @Test
@@ -87,7 +59,8 @@ final class FuseResidualNormsTest {
         assertThat(operations(g -> g.output("y", rmsNorm(g, g.add(x(g), r(g))))))
                 .containsExactly("residual_norm");
         Graph graph = GraphBuilder.build("one", g -> g.output("y", rmsNorm(g, g.add(x(g), r(g)))));
-        assertThat(planned(graph, RESIDUAL_NORMS).nodes().getFirst().outputs()).hasSize(1);
+        assertThat(Planned.graph(graph, RESIDUAL_NORMS).nodes().getFirst().outputs())
+                .hasSize(1);
     }
 
     @Test
@@ -164,7 +137,7 @@ final class FuseResidualNormsTest {
                 g.output("sum", sum);
             }
         });
-        assertThat(planned(graph, node -> false).nodes().stream()
+        assertThat(Planned.graph(graph, node -> false).nodes().stream()
                         .map(node -> node.op().mnemonic()))
                 .containsExactly("binary", "layer_norm");
     }

@@ -1,16 +1,11 @@
 package dev.tenon.core.compiler.fusion;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
 import dev.tenon.core.build.GraphBuilder;
-import dev.tenon.core.compiler.Compiler;
-import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.GraphText;
-import dev.tenon.core.ir.Interpreter;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
@@ -23,10 +18,8 @@ import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.testkit.ClaimedGraphs;
 import dev.tenon.core.testkit.Seeded;
-import java.util.HashMap;
+import dev.tenon.core.testkit.plan.Planned;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
@@ -47,39 +40,9 @@ final class FuseRowRegionsTest {
         return g.add(new LayerNorm(2, 1e-3, true, true), x, row(g, 1), row(g, 2));
     }
 
-    private static Graph planned(Graph graph, Predicate<Node> claims, CompilerOptions options) {
-        Compiler compiler = new Compiler(options, claims);
-        Map<String, TensorType> types = new HashMap<>();
-        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
-                .plan()
-                .graph();
-    }
-
-    private static Graph planned(Graph graph, Predicate<Node> claims) {
-        return planned(graph, claims, CompilerOptions.defaults());
-    }
-
-    private static void assertSame(Graph graph, Graph planned, long seed) {
-        Seeded random = new Seeded(seed);
-        Map<String, NdArray> inputs = new HashMap<>();
-        graph.inputs()
-                .forEach(input -> inputs.put(
-                        input.name(), random.array(input.dtype(), input.shape().sizes())));
-        Map<String, NdArray> expected = Interpreter.run(graph, inputs);
-        Map<String, NdArray> actual = Interpreter.run(planned, inputs);
-        assertThat(actual.keySet()).isEqualTo(expected.keySet());
-        expected.forEach((name, value) -> assertThat(actual.get(name).toDoubles())
-                .as("%s of %s", name, planned)
-                .containsExactly(value.toDoubles(), within(1e-5)));
-    }
-
     /** What is planned where row regions are run whole: the same results; its operations in order. */
     private static List<String> operations(Consumer<GraphBuilder> build) {
-        Graph graph = GraphBuilder.build("rows", build);
-        Graph planned = planned(graph, ROW_REGIONS);
-        assertSame(graph, planned, 7);
-        return planned.nodes().stream().map(node -> node.op().mnemonic()).toList();
+        return Planned.operations(GraphBuilder.build("rows", build), ROW_REGIONS);
     }
 
     @Test
@@ -89,16 +52,16 @@ final class FuseRowRegionsTest {
             Value chosen = g.add(new Softmax(2), scaled);
             g.output("y", g.sub(g.input("z", TensorType.of(DType.F32, ROWS)), chosen));
         });
-        Graph apart = planned(graph, node -> false);
+        Graph apart = Planned.graph(graph, node -> false);
         assertThat(apart.nodes().stream().map(node -> node.op().mnemonic()))
                 .containsExactly("binary", "softmax", "binary");
-        Graph whole = planned(graph, ROW_REGIONS);
+        Graph whole = Planned.graph(graph, ROW_REGIONS);
         assertThat(whole.toString())
                 .contains("row_region(operands=2, before=(steps=[(op=binary(fn=mul), arguments=[0, 1])], results=[0]),"
                         + " row=softmax(axis=2), after=(steps=[(op=binary(fn=sub), arguments=[1, 0])], results=[0]))"
                         + " %x, %s, %z");
         assertThat(GraphText.parse(whole.toString()).toString()).isEqualTo(whole.toString());
-        assertSame(graph, whole, 3);
+        Planned.assertSame(graph, whole, Planned.inputs(graph, 3));
     }
 
     @Test
@@ -170,15 +133,15 @@ final class FuseRowRegionsTest {
             Value r = g.input("r", TensorType.of(DType.F32, ROWS));
             g.output("y", layerNorm(g, g.add(x(g), r)));
         });
-        Graph planned = planned(graph, node -> node.op() instanceof RowRegion || node.op() instanceof ResidualNorm);
+        Graph planned =
+                Planned.graph(graph, node -> node.op() instanceof RowRegion || node.op() instanceof ResidualNorm);
         assertThat(planned.nodes().stream().map(node -> node.op().mnemonic())).containsExactly("residual_norm");
     }
 
     @Test
     void skippedByName() {
         Graph graph = GraphBuilder.build("rows", g -> g.output("y", layerNorm(g, g.unary(UnaryFn.TANH, x(g)))));
-        CompilerOptions options = CompilerOptions.defaults().withSkip(Set.of("fuse-row-regions"));
-        assertThat(planned(graph, ROW_REGIONS, options).nodes().stream()
+        assertThat(Planned.graph(graph, ROW_REGIONS, "fuse-row-regions").nodes().stream()
                         .map(node -> node.op().mnemonic()))
                 .containsExactly("unary", "layer_norm");
     }
@@ -188,8 +151,8 @@ final class FuseRowRegionsTest {
         int fused = 0;
         for (long seed = 0; seed < 200; seed++) {
             Graph graph = ClaimedGraphs.rows(seed, 24);
-            Graph planned = planned(graph, ROW_REGIONS);
-            assertSame(graph, planned, seed);
+            Graph planned = Planned.graph(graph, ROW_REGIONS);
+            Planned.assertSame(graph, planned, Planned.inputs(graph, seed));
             fused += (int) planned.nodes().stream().filter(ROW_REGIONS).count();
         }
         assertThat(fused).isGreaterThan(200);

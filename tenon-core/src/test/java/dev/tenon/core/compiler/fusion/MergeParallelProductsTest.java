@@ -24,6 +24,7 @@ import dev.tenon.core.ir.op.movement.Concat;
 import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.testkit.Seeded;
+import dev.tenon.core.testkit.plan.Planned;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -70,14 +71,6 @@ final class MergeParallelProductsTest {
         return new Compiler(CompilerOptions.defaults(), claims);
     }
 
-    private static Graph planned(Graph graph, Compiler compiler) {
-        Map<String, TensorType> types = new java.util.HashMap<>();
-        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
-                .plan()
-                .graph();
-    }
-
     private static long products(Graph graph) {
         return graph.nodes().stream()
                 .filter(node -> node.op() instanceof MatMul)
@@ -88,7 +81,7 @@ final class MergeParallelProductsTest {
     @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7})
     void threeProjectionsBecomeOne(int form) {
         Graph graph = attention(form);
-        Graph merged = planned(graph, compiler(node -> node.op() instanceof PlainAttention));
+        Graph merged = Planned.graph(graph, node -> node.op() instanceof PlainAttention);
         assertThat(products(merged)).as("%s", merged).isEqualTo(1);
         assertThat(merged.nodes()).anyMatch(node -> node.op() instanceof PlainAttention op && op.packed());
         Seeded random = new Seeded(form + 100);
@@ -103,14 +96,14 @@ final class MergeParallelProductsTest {
     @ParameterizedTest
     @ValueSource(ints = {1 + KEY_HAS_NO_BIAS, KEY_IS_AN_OUTPUT})
     void differentOrOtherwiseUsedProjectionsStay(int form) {
-        assertThat(products(planned(attention(form), compiler(node -> node.op() instanceof PlainAttention))))
+        assertThat(products(Planned.graph(attention(form), node -> node.op() instanceof PlainAttention)))
                 .isEqualTo(3);
     }
 
     @Test
     void onlyWhereTheBackendTakesThemPacked() {
         Predicate<Node> separate = node -> node.op() instanceof PlainAttention op && !op.packed();
-        assertThat(products(planned(attention(1), compiler(separate)))).isEqualTo(3);
+        assertThat(products(Planned.graph(attention(1), separate))).isEqualTo(3);
     }
 
     /** Projections of x [b,l,8] that are shown as heads by sizes that depend on x, read off x or off a projection. */

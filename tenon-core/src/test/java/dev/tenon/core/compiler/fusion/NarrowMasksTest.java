@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tenon.core.build.GraphBuilder;
-import dev.tenon.core.compiler.Compiler;
-import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
@@ -20,6 +18,7 @@ import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.core.ir.op.movement.Expand;
 import dev.tenon.core.testkit.Seeded;
+import dev.tenon.core.testkit.plan.Planned;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -68,12 +67,7 @@ final class NarrowMasksTest {
                     g.add("", new PlainAttention(true, false, 0.5, true), List.of(x, x, x, mask(g, spelling)))
                             .getFirst());
         });
-        Compiler compiler = new Compiler(CompilerOptions.defaults(), node -> true);
-        Map<String, TensorType> types = new HashMap<>();
-        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        Graph planned = compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
-                .plan()
-                .graph();
+        Graph planned = Planned.graph(graph, node -> true);
         Shape mask = planned.nodes().stream()
                 .filter(node -> node.op() instanceof PlainAttention)
                 .findFirst()

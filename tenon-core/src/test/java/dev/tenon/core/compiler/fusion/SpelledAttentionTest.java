@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tenon.core.build.GraphBuilder;
-import dev.tenon.core.compiler.Compiler;
-import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
@@ -18,6 +16,7 @@ import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.testkit.Seeded;
+import dev.tenon.core.testkit.plan.Planned;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -54,20 +53,11 @@ final class SpelledAttentionTest {
         });
     }
 
-    private static Graph fused(Graph graph, Predicate<Node> claims) {
-        Compiler compiler = new Compiler(CompilerOptions.defaults(), claims);
-        Map<String, TensorType> types = new HashMap<>();
-        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
-                .plan()
-                .graph();
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7})
     void becomesOneOperationWithoutTransposes(int form) {
         Graph graph = spelled((form & 1) != 0, (form & 2) != 0, (form & 4) != 0);
-        Graph fused = fused(graph, EVERYTHING);
+        Graph fused = Planned.graph(graph, EVERYTHING);
         assertThat(fused.nodes().stream().filter(node -> node.op() instanceof PlainAttention))
                 .as("%s", fused)
                 .hasSize(1);
@@ -104,7 +94,7 @@ final class SpelledAttentionTest {
             Value mixed = g.transpose(g.matmul(g.softmax(scores, 3), v), 0, 2, 1, 3);
             g.output("y", g.reshape(mixed, 2, 5, 12));
         });
-        Graph fused = fused(graph, EVERYTHING);
+        Graph fused = Planned.graph(graph, EVERYTHING);
         assertThat(fused.nodes().stream().map(node -> node.op().mnemonic()).filter(word -> !word.equals("reshape")))
                 .containsExactly("mat_mul", "cast", "plain_attention");
         Map<String, NdArray> inputs = new HashMap<>();
@@ -119,7 +109,7 @@ final class SpelledAttentionTest {
     @Test
     void weightsThatAreNanMayCountAsZero() {
         Graph graph = spelled(true, true, true, true);
-        Graph fused = fused(graph, EVERYTHING);
+        Graph fused = Planned.graph(graph, EVERYTHING);
         assertThat(fused.nodes())
                 .as("%s", fused)
                 .filteredOn(node -> node.op() instanceof PlainAttention op && op.guarded())
@@ -139,7 +129,7 @@ final class SpelledAttentionTest {
 
     @Test
     void staysAsItIsWhereTheBackendDoesNotRunIt() {
-        assertThat(fused(spelled(true, true, true), node -> false).nodes())
+        assertThat(Planned.graph(spelled(true, true, true), node -> false).nodes())
                 .noneMatch(node -> node.op() instanceof PlainAttention);
     }
 
@@ -152,6 +142,6 @@ final class SpelledAttentionTest {
             Value larger = g.mul(g.input("k", type), g.scalar(DType.F64, 1e200));
             g.output("y", g.matmul(g.softmax(g.add(new MatMul(false, true, Epilogue.NONE), large, larger), 3), x));
         });
-        assertThat(fused(graph, EVERYTHING).nodes()).noneMatch(node -> node.op() instanceof PlainAttention);
+        assertThat(Planned.graph(graph, EVERYTHING).nodes()).noneMatch(node -> node.op() instanceof PlainAttention);
     }
 }

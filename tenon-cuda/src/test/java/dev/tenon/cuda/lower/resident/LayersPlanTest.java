@@ -15,6 +15,7 @@ import dev.tenon.core.ir.op.attention.ProjectedAttention;
 import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.core.options.Precision;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.core.testkit.plan.Planned;
 import dev.tenon.cuda.lower.resident.LayersPlan.Cut;
 import dev.tenon.cuda.lower.step.WeightOrder.Fragments;
 import dev.tenon.cuda.port.Architecture;
@@ -86,9 +87,7 @@ class LayersPlanTest {
         Compiler compiler = new Compiler(
                 CompilerOptions.defaults(),
                 node -> !(node.op() instanceof NormedMatMul || node.op() instanceof ProjectedAttention));
-        Map<String, TensorType> types = new HashMap<>();
-        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of()).plan();
+        return Planned.plan(graph, compiler);
     }
 
     private static Value linear(GraphBuilder g, Value x, long from, long to, Model model) {

@@ -14,13 +14,12 @@ import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.attention.ProjectedAttention;
 import dev.tenon.core.ir.op.normalisation.NormedMatMul;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.core.testkit.plan.Planned;
 import dev.tenon.cuda.lower.resident.ResidentPhase.Kind;
 import dev.tenon.cuda.lower.resident.ResidentPhase.Rows;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.DeviceProperties;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -60,9 +59,7 @@ class ResidentPlanTest {
         // products of so few rows do not norm them
         Compiler compiler = new Compiler(
                 options, node -> !(node.op() instanceof NormedMatMul || node.op() instanceof ProjectedAttention));
-        Map<String, TensorType> types = new HashMap<>();
-        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of()).plan();
+        return Planned.plan(graph, compiler);
     }
 
     private static Value linear(GraphBuilder g, Value x, long from, long to) {

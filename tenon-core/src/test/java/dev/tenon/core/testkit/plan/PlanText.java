@@ -1,4 +1,4 @@
-package dev.tenon.core.testkit;
+package dev.tenon.core.testkit.plan;
 
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.compiler.Stage;
