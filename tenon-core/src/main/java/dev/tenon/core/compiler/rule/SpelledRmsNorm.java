@@ -83,33 +83,35 @@ final class SpelledRmsNorm implements Rule {
     }
 
     private static @Nullable List<Value> scaled(Value normed, Value scale, Rewriter into) {
-        Node norm = Match.producer(into.map(normed));
-        boolean merges = norm != null
-                && norm.op() instanceof RmsNorm bare
-                && !bare.scale()
-                && bare.axis() == normed.shape().rank() - 1
-                && into.isPrivate(normed)
-                && SpelledParts.isLastAxis(scale, normed);
-        return merges
-                ? List.of(into.add(
-                        new RmsNorm(normed.shape().rank() - 1, ((RmsNorm) norm.op()).epsilon(), true),
-                        norm.input(0),
-                        SpelledParts.vector(scale, into)))
-                : null;
+        Node norm = bare(normed, into);
+        if (norm == null || !SpelledParts.isLastAxis(scale, normed)) {
+            return null;
+        }
+        RmsNorm bare = (RmsNorm) norm.op();
+        RmsNorm scaled = new RmsNorm(bare.axis(), bare.epsilon(), true);
+        return List.of(into.add(scaled, norm.input(0), SpelledParts.vector(scale, into)));
+    }
+
+    /** The norm over the last axis without a scale that makes a value, which nothing else reads. */
+    private static @Nullable Node bare(Value value, Rewriter into) {
+        Node norm = Match.producer(into.map(value));
+        boolean found = norm != null
+                && norm.op() instanceof RmsNorm rms
+                && !rms.scale()
+                && rms.axis() == value.shape().rank() - 1
+                && into.isPrivate(value);
+        return found ? norm : null;
     }
 
     private static @Nullable List<Value> betweenCasts(Cast cast, Node node, Rewriter into) {
-        Value wide = node.input(0);
-        Node norm = Match.producer(into.map(wide));
-        if (norm == null || !(norm.op() instanceof RmsNorm bare) || bare.scale() || !into.isPrivate(wide)) {
+        Node norm = bare(node.input(0), into);
+        Node widened = norm == null ? null : Match.producer(norm.input(0));
+        if (norm == null || widened == null || !(widened.op() instanceof Cast)) {
             return null;
         }
-        Node widened = Match.producer(norm.input(0));
-        boolean narrow = widened != null
-                && widened.op() instanceof Cast
-                && widened.input(0).dtype() == cast.to()
-                && cast.to().isFloat()
-                && cast.to().bits() == 16;
-        return narrow ? List.of(into.add(bare, widened.input(0))) : null;
+        Value x = widened.input(0);
+        boolean narrow =
+                x.dtype() == cast.to() && cast.to().isFloat() && cast.to().bits() == 16;
+        return narrow ? List.of(into.add(norm.op(), x)) : null;
     }
 }
