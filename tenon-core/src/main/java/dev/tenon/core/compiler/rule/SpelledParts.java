@@ -30,7 +30,7 @@ final class SpelledParts {
         }
     }
 
-    /** The epsilon of {@code mean(x * x) + epsilon}; null where a value is something else, or no norm takes its epsilon. */
+    /** The epsilon of {@code mean(x * x) + epsilon}; null where a value is something else, or its epsilon no norm's. */
     static @Nullable Double epsilon(Value value, Value x) {
         Operands sum = Operands.of(value, BinaryFn.ADD);
         if (sum == null) {
