@@ -18,7 +18,7 @@ import java.util.TreeMap;
 /** The texts of our kernel files and headers, out of this module's resources; read once. Thread-safe. */
 public final class KernelSources {
     private static final String ROOT = "/dev/tenon/cuda/kernels/";
-    /** By path: beside the kernels that they belong to, or in {@code include}. Sources include them by their name alone. */
+    /** By path: beside the kernels that they belong to, or in {@code include}. Sources include them by name alone. */
     private static final List<String> HEADERS = List.of(
             "include/binary_fn.cuh",
             "include/copy_engine.cuh",
