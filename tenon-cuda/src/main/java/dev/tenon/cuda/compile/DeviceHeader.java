@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The one header of ours that touches the hardware, with its parts; this platform's compilers add it to every source. */
+/** The header of ours that touches the hardware, with its parts; this platform's compilers add it to every source. */
 final class DeviceHeader {
     private static final String NAME = "tenon.cuh";
 
