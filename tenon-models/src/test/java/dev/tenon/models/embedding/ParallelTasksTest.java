@@ -10,9 +10,10 @@ import org.junit.jupiter.api.Timeout;
 class ParallelTasksTest {
     @Test
     void theCallerDoesWhatNoThreadIsToBeHadFor() {
-        FutureTask<String> task = ParallelTasks.aside(() -> Thread.currentThread().getName(), _ -> {
-            throw new OutOfMemoryError("unable to create native thread");
-        });
+        FutureTask<String> task =
+                ParallelTasks.aside(() -> Thread.currentThread().getName(), _ -> {
+                    throw new OutOfMemoryError("unable to create native thread");
+                });
         assertThat(ParallelTasks.result(task)).isEqualTo(Thread.currentThread().getName());
     }
 
