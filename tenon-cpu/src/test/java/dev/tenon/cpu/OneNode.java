@@ -77,6 +77,27 @@ public final class OneNode {
         return this;
     }
 
+    /** The workspace of each of so many workers, for operands of those types. */
+    public static long workspaceBytes(Op op, int threads, TensorType... types) {
+        GraphBuilder g = new GraphBuilder("one");
+        Slots slots = new Slots(Arena.global(), threads);
+        List<Value> operands = new ArrayList<>();
+        for (int i = 0; i < types.length; i++) {
+            operands.add(g.input("x" + i, types[i]));
+        }
+        List<Value> results = g.add("it", op, operands);
+        operands.forEach(value -> slots.put(value, MemorySegment.NULL));
+        results.forEach(value -> slots.put(value, MemorySegment.NULL));
+        return CpuLowering.lower(node(results), slots).workspaceBytes();
+    }
+
+    private static Node node(List<Value> results) {
+        if (!(results.getFirst().origin() instanceof Value.Origin.Result(Node node, int _))) {
+            throw new AssertionError("not a result");
+        }
+        return node;
+    }
+
     /** What the backend gives. */
     public List<NdArray> run() {
         try (Arena arena = Arena.ofShared();
@@ -100,9 +121,6 @@ public final class OneNode {
             slots.put(operand, segment);
         }
         List<Value> results = g.add("it", op, operands);
-        if (!(results.getFirst().origin() instanceof Value.Origin.Result(Node node, int _))) {
-            throw new AssertionError("not a result");
-        }
         List<MemorySegment> guarded = new ArrayList<>();
         for (Value result : results) {
             MemorySegment segment = arena.allocate(result.type().bytes() + GUARD, 64);
@@ -110,7 +128,7 @@ public final class OneNode {
             guarded.add(segment);
             slots.put(result, segment.asSlice(0, result.type().bytes()));
         }
-        CpuStep step = CpuLowering.lower(node, slots);
+        CpuStep step = CpuLowering.lower(node(results), slots);
         step.run(new CpuFrame(slots.memory(), workspace(step, arena), pool));
         List<NdArray> arrays = new ArrayList<>();
         for (int i = 0; i < results.size(); i++) {

@@ -44,6 +44,9 @@ final class TopKStep extends LoopStep {
     private static final long FEW_LANES = 16;
     private static final long MOST_SHARED = 4096;
 
+    /** Of the heaps of all pieces: every worker's workspace is as large as the one that has them. */
+    private static final long SHARED_BYTES = 4 << 20;
+
     private final DType dtype;
     private final Lanes lanes;
     private final long k;
@@ -74,11 +77,16 @@ final class TopKStep extends LoopStep {
         boolean fewBest = k > 0 && k <= LaneKernel.MOST_BEST && lanes.size <= Integer.MAX_VALUE;
         this.few = dtype == DType.F32 && fewBest && lanes.stride >= LaneKernel.LANES;
         boolean shared = keys != null && lanes.stride == 1 && lanes.count <= FEW_LANES && k > 0 && k <= MOST_SHARED;
-        this.pieces = shared ? Math.max(1, lanes.size / (PIECE_BYTES / dtype.bytes())) : 1;
+        this.pieces = shared ? pieces() : 1;
         this.piece = Math.ceilDiv(lanes.size, pieces);
         this.input = context.slot(node.input(0));
         this.values = context.slot(node.outputs().get(0));
         this.indices = context.slot(node.outputs().get(1));
+    }
+
+    private long pieces() {
+        long most = SHARED_BYTES / heapBytes() / Math.max(1, lanes.count);
+        return Math.max(1, Math.min(most, lanes.size / (PIECE_BYTES / dtype.bytes())));
     }
 
     @Override

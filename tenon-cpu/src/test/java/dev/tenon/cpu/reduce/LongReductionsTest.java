@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.core.ir.op.reduction.Reduce;
+import dev.tenon.core.ir.op.reduction.TopK;
 import dev.tenon.core.testkit.Seeded;
 import dev.tenon.cpu.OneNode;
 import java.util.List;
@@ -211,5 +213,15 @@ class LongReductionsTest {
             best = better || (equal && last) ? i : best;
         }
         return best;
+    }
+
+    /** Each worker's workspace is as large as the one in which the pieces of long lanes meet. */
+    @Test
+    void topKOfLongLanesTakesLittleMemory() {
+        TensorType lanes = TensorType.of(DType.F32, 16, 1 << 26);
+        assertThat(OneNode.workspaceBytes(new TopK(4096, 1, true, true), 64, lanes))
+                .isLessThan(8 << 20);
+        assertThat(OneNode.workspaceBytes(new TopK(1, 1, true, true), 64, lanes))
+                .isLessThan(8 << 20);
     }
 }

@@ -64,7 +64,7 @@ final class EpilogueCases {
 
     private static final String GEMV = "gemv";
 
-    /** m, n, k: each number of rows that a kernel is made for, lines of whole chunks and not, several steps. */
+    /** m, n, k of few rows: every number of rows of a kernel, lines of whole chunks and not, several steps. */
     private static final long[][] FEW = {
         {1, 40, 4104}, {1, 7, 1023}, {1, 264, 520}, {2, 72, 776}, {2, 33, 129}, {5, 24, 264}, {13, 31, 72}, {16, 40, 65}
     };
@@ -109,6 +109,7 @@ final class EpilogueCases {
                 Unary.of(UnaryFn.GELU),
                 new Unary(UnaryFn.LEAKY_RELU, 0.25, 0));
         for (DType type : FLOATS) {
+            cases.add(new KernelCase(GEMV, type + " one scale for all columns", stage -> oneScale(stage, type)));
             for (long[] size : FEW) {
                 boolean one = size[0] == 1 || size[0] == 13;
                 for (Op prologue :
@@ -125,6 +126,29 @@ final class EpilogueCases {
                 }
             }
         }
+    }
+
+    /** A norm whose scale and bias are a number for all columns, which the kernel does not read. */
+    private static void oneScale(KernelStage stage, DType type) {
+        Random random = new Random(7);
+        PrologueMatMul op =
+                new PrologueMatMul(new LayerNorm(1, EPSILON, true, true), new MatMul(false, true, Epilogue.NONE));
+        List<NdArray> norm = List.of(
+                CaseArrays.normal(random, type, 1, 72),
+                CaseArrays.normal(random, type, 1),
+                CaseArrays.normal(random, type, 1));
+        NdArray weight = CaseArrays.normal(random, type, 24, 72);
+        List<NdArray> inputs = new ArrayList<>(norm);
+        inputs.add(weight);
+        StepRun.Result result = new StepRun(stage, Blas.none("not asked"), Precision.FAST)
+                .with(ProductForm.FEW_ROWS)
+                .run(op, inputs, List.of());
+        List<NdArray> operands = List.of(made(op.prologue(), norm), weight);
+        Tolerance.of(type, 72)
+                .check(
+                        result.step().tier(),
+                        Interpreter.run(op.product(), operands).getFirst(),
+                        result.output());
     }
 
     private static void prologue(KernelStage stage, PrologueMatMul op, DType type, long[] size, boolean special) {

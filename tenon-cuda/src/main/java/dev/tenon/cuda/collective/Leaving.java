@@ -68,7 +68,12 @@ final class Leaving {
                     }
                 });
         UNDER_WAY.add(thread);
-        thread.start();
+        try {
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            UNDER_WAY.remove(thread); // or the process would wait for it at its end
+            throw e;
+        }
         return thread;
     }
 

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * What a rank owns on its device: NCCL's communicator, a stream, marks in streams; and how it waits. One thread at a
  * time, but for {@link #look}.
  */
-final class RankState {
+final class RankState implements Watchdog.Watched {
     private static final int SPINS = 20_000;
     private static final int LOOK_EVERY = 256;
     private static final long NAP_NANOS = 50_000;
@@ -122,8 +122,8 @@ final class RankState {
         nccl.fate.check(nccl.rank);
     }
 
-    /** The watchdog's. */
-    void look() {
+    @Override
+    public void look() {
         if (nccl.fate.isBroken()) {
             return;
         }

@@ -10,23 +10,30 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Watchdog {
     private static final long PERIOD_NANOS = 50_000_000;
-    private static final List<RankState> RANKS = new CopyOnWriteArrayList<>();
+    private static final List<Watched> RANKS = new CopyOnWriteArrayList<>();
 
     private static boolean running;
 
+    /** What is looked after. */
+    interface Watched {
+        /** Breaks up a group whose calls or work have taken too long. */
+        void look();
+    }
+
     private Watchdog() {}
 
-    static void add(RankState rank) {
+    /** Looks after a rank from now on; not after one whose thread could not be started. */
+    static void add(Watched rank) {
         synchronized (RANKS) {
-            RANKS.add(rank);
             if (!running) {
-                running = true;
                 Thread.ofPlatform().daemon().name("tenon-collective-watchdog").start(Watchdog::run);
+                running = true;
             }
+            RANKS.add(rank);
         }
     }
 
-    static void remove(RankState rank) {
+    static void remove(Watched rank) {
         RANKS.remove(rank);
     }
 
@@ -38,15 +45,23 @@ final class Watchdog {
                     return;
                 }
             }
-            for (RankState rank : RANKS) {
-                try {
-                    rank.look();
-                } catch (RuntimeException e) {
-                    // a rank or a context that was closed a moment ago; whoever uses it is told by the call itself
-                    System.getLogger(Watchdog.class.getName()).log(System.Logger.Level.DEBUG, "looking at a rank", e);
+            try {
+                for (Watched rank : RANKS) {
+                    look(rank);
                 }
+            } catch (OutOfMemoryError e) {
+                // looked at again in a moment: a thread that dies here would leave every later fault unseen
             }
             LockSupport.parkNanos(PERIOD_NANOS);
+        }
+    }
+
+    private static void look(Watched rank) {
+        try {
+            rank.look();
+        } catch (RuntimeException | Error e) {
+            // a rank or a context that was closed a moment ago; whoever uses it is told by the call itself
+            System.getLogger(Watchdog.class.getName()).log(System.Logger.Level.DEBUG, "looking at a rank", e);
         }
     }
 }

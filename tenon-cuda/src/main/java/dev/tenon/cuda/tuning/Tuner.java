@@ -201,9 +201,8 @@ public final class Tuner implements AutoCloseable {
                     unsaved.save();
                     unsaved = null;
                 }
-            } catch (RuntimeException
-                    | OutOfMemoryError e) { // a thread that dies here would leave the rest waiting for ever
-                LOG.log(Level.DEBUG, "while the device is idle: " + e);
+            } catch (RuntimeException | Error e) { // a thread that dies here would leave the rest waiting for ever
+                LOG.log(Level.DEBUG, "while the device is idle", e);
             } finally {
                 synchronized (this) {
                     current = null;

@@ -86,6 +86,18 @@ class ProloguePlansTest {
     }
 
     @Test
+    void aScaleOfOneNumberStaysWithItsNorm() {
+        Graph graph = GraphBuilder.build("product", g -> {
+            Value x = g.input("x", TensorType.of(DType.BF16, 1, 2048));
+            Value scale = g.input("scale", TensorType.of(DType.BF16, 1));
+            Value w = g.input("w", TensorType.of(DType.BF16, 1024, 2048));
+            Value made = g.add("made", NORM, List.of(x, scale)).getFirst();
+            g.output("y", g.add(new MatMul(false, true, Epilogue.NONE), made, w));
+        });
+        assertThat(steps(graph)).hasSize(2);
+    }
+
+    @Test
     void partsRunInOneStepThatSaysWhy() {
         List<StepReport> steps = steps(NORM, DType.F64, new Sizes(2, 64, 40_000), true);
         assertThat(steps).hasSize(1);

@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -138,8 +137,8 @@ public final class EmbeddingEncoder implements AutoCloseable {
         Require.elements(first, "first");
         Path file = ModelFiles.model(model);
         // the device is opened while the files are read; each takes a good part of the time to the first vector
-        FutureTask<Engine> opening = aside("tenon-open", () -> Engine.open(target, options.engine()));
-        FutureTask<Tokenizer> reading = aside("tenon-tokenizer", () -> read(tokenizer));
+        FutureTask<Engine> opening = ParallelTasks.aside("tenon-open", () -> Engine.open(target, options.engine()));
+        FutureTask<Tokenizer> reading = ParallelTasks.aside("tenon-tokenizer", () -> read(tokenizer));
         try {
             OnnxModel onnx = OnnxModel.load(file);
             EncoderInputs.check(onnx.graph().inputs());
@@ -160,12 +159,6 @@ public final class EmbeddingEncoder implements AutoCloseable {
             closeOpened(opening, e);
             throw e;
         }
-    }
-
-    private static <T> FutureTask<T> aside(String name, Callable<T> work) {
-        FutureTask<T> task = new FutureTask<>(work);
-        Thread.ofPlatform().daemon().name(name).start(task);
-        return task;
     }
 
     private static Tokenizer read(Path tokenizer) {

@@ -73,9 +73,7 @@ final class EncodedStream<T> implements Iterator<float[]> {
     }
 
     private void readAhead() {
-        FutureTask<@Nullable T> task = new FutureTask<>(this::read);
-        ahead = task;
-        Thread.ofPlatform().daemon().name("tenon-encode-ahead").start(task);
+        ahead = ParallelTasks.aside("tenon-encode-ahead", this::read);
     }
 
     /** The next window; null at the end. */

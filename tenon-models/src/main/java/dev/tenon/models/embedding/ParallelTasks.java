@@ -3,10 +3,12 @@ package dev.tenon.models.embedding;
 import dev.tenon.core.lazy.Uninterrupted;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +49,21 @@ final class ParallelTasks {
             case Error e -> throw e;
             case Throwable e -> throw new IllegalStateException(e);
         }
+    }
+
+    /** Begins a task on a thread of its own; where none is to be had, the caller has done it when this returns. */
+    static <T extends @Nullable Object> FutureTask<T> aside(String name, Callable<T> work) {
+        return aside(work, task -> Thread.ofPlatform().daemon().name(name).start(task));
+    }
+
+    static <T extends @Nullable Object> FutureTask<T> aside(Callable<T> work, Consumer<Runnable> start) {
+        FutureTask<T> task = new FutureTask<>(work);
+        try {
+            start.accept(task);
+        } catch (OutOfMemoryError e) {
+            task.run();
+        }
+        return task;
     }
 
     /** What a task gives, once it has ended. @throws RuntimeException as the task did */

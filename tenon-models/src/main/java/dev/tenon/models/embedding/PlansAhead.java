@@ -44,11 +44,10 @@ final class PlansAhead {
         }
         int threads = Math.min(
                 Math.min(MOST_THREADS, sizes.size()), Runtime.getRuntime().availableProcessors());
-        FutureTask<Boolean> making = new FutureTask<>(() -> {
+        FutureTask<Boolean> making = ParallelTasks.aside("tenon-plan", () -> {
             ParallelTasks.run(threads, sizes.size(), i -> plan(sizes.get(i)));
             return true;
         });
-        Thread.ofPlatform().daemon().name("tenon-plan").start(making);
         return () -> ParallelTasks.result(making);
     }
 

@@ -8,10 +8,12 @@ import dev.tenon.core.lazy.Uninterrupted;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +33,9 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
      * a hundred waited for 1.72 batches, with a third for 1.40, and 2 % fewer were served.
      */
     private static final int LINGER_SHARE = 3;
+
+    /** How long a failure waits for memory. */
+    private static final long PAUSE_NANOS = 1_000_000;
 
     /** What is run. */
     public interface Work<Q, R> {
@@ -61,6 +66,11 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
     private int expected;
 
     private long lastNanos;
+
+    /** What the thread has taken, until each has a result: its own, as those that are late. */
+    private final List<Request<Q, R>> batch = new ArrayList<>();
+
+    private final List<Request<Q, R>> late = new ArrayList<>();
 
     /** A request until its batch begins. */
     private record Request<Q, R>(Q request, long weight, long deadline, boolean hurried, CompletableFuture<R> result) {
@@ -143,36 +153,57 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
     }
 
     private void serve() {
-        for (List<Request<Q, R>> batch = next(); batch != null; batch = next()) {
-            run(batch);
+        boolean open = true;
+        while (open) {
+            try {
+                open = next();
+                for (Request<Q, R> request : late) { // outside the lock: what depends on a result runs here
+                    request.result.completeExceptionally(new DeadlineException(
+                            "the deadline passed before the request's batch began; nothing was done"));
+                }
+                run();
+            } catch (Throwable e) { // a thread that dies here would leave all who wait waiting for ever
+                fail(late, e);
+                fail(batch, e);
+            }
+            late.clear();
+            batch.clear();
         }
     }
 
-    /** The next batch; null when this is closed and nothing waits. */
-    private @Nullable List<Request<Q, R>> next() {
-        List<Request<Q, R>> late = new ArrayList<>();
-        List<Request<Q, R>> batch = new ArrayList<>();
+    /** Gives requests without a result a failure, and waits for memory where the heap is exhausted. */
+    private static <Q, R> void fail(List<Request<Q, R>> requests, Throwable why) {
+        for (int i = 0; i < requests.size(); i++) {
+            CompletableFuture<R> result = requests.get(i).result;
+            while (!result.isDone()) {
+                try {
+                    result.completeExceptionally(why);
+                } catch (OutOfMemoryError e) {
+                    LockSupport.parkNanos(PAUSE_NANOS);
+                }
+            }
+        }
+    }
+
+    /** Takes the next batch; false when this is closed and nothing waits. */
+    private boolean next() {
         lock.lock();
         try {
             while (batch.isEmpty() && late.isEmpty()) {
                 while (waiting.isEmpty()) {
                     if (closed) {
-                        return null;
+                        return false;
                     }
                     wanted = 1;
                     changed.awaitUninterruptibly();
                 }
                 linger();
-                take(batch, late);
+                take();
             }
+            return true;
         } finally {
             lock.unlock();
         }
-        for (Request<Q, R> request : late) { // outside the lock: what depends on a result runs here
-            request.result.completeExceptionally(
-                    new DeadlineException("the deadline passed before the request's batch began; nothing was done"));
-        }
-        return batch;
     }
 
     /**
@@ -185,7 +216,9 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
         int before = -1;
         wanted = Math.min(expected, options.requests());
         room = options.weight();
-        waiting.forEach(request -> count(request, now));
+        for (Request<Q, R> request : waiting) {
+            count(request, now);
+        }
         while (waiting.size() > before && hasRoom() && !closed) {
             before = waiting.size();
             try {
@@ -211,7 +244,7 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
         end = request.patience(now, end);
     }
 
-    private void take(List<Request<Q, R>> batch, List<Request<Q, R>> late) {
+    private void take() {
         long weight = 0;
         long now = System.nanoTime();
         while (!waiting.isEmpty() && batch.size() < options.requests()) {
@@ -230,25 +263,30 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
         }
     }
 
-    private void run(List<Request<Q, R>> batch) {
+    private void run() {
         if (batch.isEmpty()) {
             return;
         }
+        List<R> results = results();
+        for (int i = 0; i < results.size(); i++) {
+            batch.get(i).result.complete(results.get(i));
+        }
+    }
+
+    private List<R> results() {
+        List<Q> requests = new ArrayList<>(batch.size());
+        for (Request<Q, R> request : batch) {
+            requests.add(request.request);
+        }
         long start = System.nanoTime();
-        List<R> results;
         try {
-            results = work.run(batch.stream().map(Request::request).toList());
+            List<R> results = work.run(Collections.unmodifiableList(requests));
             if (results.size() != batch.size()) {
                 throw new IllegalStateException(results.size() + " results of " + batch.size() + " requests");
             }
-        } catch (Throwable e) {
+            return results;
+        } finally {
             remember(batch.size(), start);
-            batch.forEach(request -> request.result.completeExceptionally(e));
-            return;
-        }
-        remember(batch.size(), start);
-        for (int i = 0; i < results.size(); i++) {
-            batch.get(i).result.complete(results.get(i));
         }
     }
 

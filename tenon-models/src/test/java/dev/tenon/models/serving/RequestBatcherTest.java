@@ -8,6 +8,7 @@ import dev.tenon.core.error.DataException;
 import dev.tenon.core.error.DeadlineException;
 import dev.tenon.core.error.OverloadException;
 import java.time.Duration;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -287,5 +288,55 @@ class RequestBatcherTest {
         }
         assertThat(sizes.stream().mapToInt(Integer::intValue).sum()).isEqualTo(10 * clients);
         assertThat(sizes).hasSizeLessThan(clients * 10 / 2);
+    }
+
+    /** A list that gives its first element alone. */
+    private static final class Broken extends AbstractList<Integer> {
+        private final int size;
+
+        Broken(int size) {
+            this.size = size;
+        }
+
+        @Override
+        public Integer get(int i) {
+            if (i > 0) {
+                throw new StackOverflowError("result " + i);
+            }
+            return 7;
+        }
+
+        @Override
+        public int size() {
+            return size;
+        }
+    }
+
+    @Test
+    void anErrorBehindTheRunIsAFailureOfThoseWithoutAResult() throws Exception {
+        Doubling doubling = new Doubling();
+        RequestBatcher.Work<Integer, Integer> work = new RequestBatcher.Work<>() {
+            @Override
+            public long weight(Integer request) {
+                return request;
+            }
+
+            @Override
+            public List<Integer> run(List<Integer> requests) {
+                List<Integer> results = doubling.run(requests);
+                return results.size() == 1 ? results : new Broken(results.size());
+            }
+        };
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", OPTIONS, work)) {
+            CompletableFuture<Integer> first = batcher.submit(1);
+            doubling.begun.acquire();
+            CompletableFuture<Integer> second = batcher.submit(2);
+            CompletableFuture<Integer> third = batcher.submit(3);
+            doubling.permits.release(3);
+            assertThat(first.get()).isEqualTo(2);
+            assertThat(second.get()).isEqualTo(7);
+            assertThatThrownBy(third::get).hasCauseInstanceOf(StackOverflowError.class);
+            assertThat(batcher.submit(4).get()).isEqualTo(8);
+        }
     }
 }

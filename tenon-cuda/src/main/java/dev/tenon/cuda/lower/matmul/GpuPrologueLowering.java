@@ -80,7 +80,13 @@ public final class GpuPrologueLowering {
         if (!along || op.product().transposeA()) {
             return "rows do not lie along k";
         }
-        return shape(op, node, false).k() == 0 ? "the sum is empty" : "";
+        Shape row = Shape.of(shape(op, node, false).k());
+        for (Value parameter : node.inputs().subList(1, op.prologues())) {
+            if (!parameter.shape().equals(row)) {
+                return "scale or bias is not a number a column";
+            }
+        }
+        return row.elements() == 0 ? "the sum is empty" : "";
     }
 
     /** Why parts are sooner; empty where they are not: every block that reads all of k makes all of k. */
