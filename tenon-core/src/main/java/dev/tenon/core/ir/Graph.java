@@ -194,6 +194,11 @@ public final class Graph {
         return false;
     }
 
+    /** Whether a node is of that operation. */
+    public boolean has(Class<? extends Op> operation) {
+        return hasAny(Set.of(operation));
+    }
+
     /** The constants that nodes or outputs use, in order of first use. */
     public SequencedSet<Value> constants() {
         SequencedSet<Value> known = constants;
