@@ -55,15 +55,18 @@ public final class Slots {
         Placement[] places = new Placement[count];
         Arrays.setAll(places, place);
         for (int number = 0; number < placements.size(); number++) {
-            Placement placement = placements.get(number);
-            boolean shared = placement instanceof Placement.Input || placement instanceof Placement.Output;
-            for (int i = 0; shared && i < count; i++) {
-                if (places[i].equals(placement)) {
-                    found[i] = Arrays.copyOf(found[i], found[i].length + 1);
-                    found[i][found[i].length - 1] = number;
-                }
-            }
+            note(number, placements.get(number), places, found);
         }
         return found;
+    }
+
+    private static void note(int number, Placement placement, Placement[] places, int[][] found) {
+        boolean shared = placement instanceof Placement.Input || placement instanceof Placement.Output;
+        for (int i = 0; shared && i < places.length; i++) {
+            if (places[i].equals(placement)) {
+                found[i] = Arrays.copyOf(found[i], found[i].length + 1);
+                found[i][found[i].length - 1] = number;
+            }
+        }
     }
 }

@@ -139,24 +139,29 @@ final class PartialEvaluator implements Ops {
     private void addNeeded(List<Node> nodes, SizeRecipe by, Map<String, Long> numbers) {
         @Nullable Op[] resizings = new @Nullable Op[by.kinds()];
         for (int step = 0; step < nodes.size(); step++) {
-            Node node = nodes.get(step);
-            if (by.stays(step)) {
-                Op resized = resizings[by.kind(step)];
-                if (resized == null) {
-                    resized = by.resized(step, numbers);
-                    resizings[by.kind(step)] = resized;
-                }
-                take(node, step, resized, by.kind(step));
-            } else if (by.isNeeded(step)) {
-                kind = by.kind(step);
-                Op resized = by.resized(step, numbers);
-                if (resized == null) {
-                    whole = node;
-                    put(node, node.op(), node.inputs().size());
-                } else {
-                    whole = null; // the result is named as if its sizes had been computed
-                    put(node, resized, 1);
-                }
+            addNeeded(nodes.get(step), step, by, numbers, resizings);
+        }
+    }
+
+    /** @param resizings what the kinds of nodes that take sizes from their results have become */
+    private void addNeeded(
+            Node node, int step, SizeRecipe by, Map<String, Long> numbers, @Nullable Op[] resizings) {
+        if (by.stays(step)) {
+            Op resized = resizings[by.kind(step)];
+            if (resized == null) {
+                resized = by.resized(step, numbers);
+                resizings[by.kind(step)] = resized;
+            }
+            take(node, step, resized, by.kind(step));
+        } else if (by.isNeeded(step)) {
+            kind = by.kind(step);
+            Op resized = by.resized(step, numbers);
+            if (resized == null) {
+                whole = node;
+                put(node, node.op(), node.inputs().size());
+            } else {
+                whole = null; // the result is named as if its sizes had been computed
+                put(node, resized, 1);
             }
         }
     }

@@ -15,7 +15,9 @@ import dev.tenon.core.ir.op.movement.SliceBy;
 import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What an operation on sizes becomes where the sizes of its result are known; it reads the first operand alone. */
@@ -45,10 +47,11 @@ sealed interface Resizing {
             return null;
         }
         List<Long> from = new ArrayList<>(Collections.nCopies(dims.rank(), 0L));
+        Set<Integer> cut = new HashSet<>();
         for (int i = 0; i < starts.length; i++) {
             boolean counts = starts[i] >= 0 && (steps == null || steps[i] == 1);
             long axis = axes == null ? i : axes[i];
-            if (!counts || axis < -dims.rank() || axis >= dims.rank()) {
+            if (!counts || axis < -dims.rank() || axis >= dims.rank() || !cut.add(dims.axis(axis))) {
                 return null;
             }
             from.set(dims.axis(axis), starts[i]);
