@@ -59,6 +59,18 @@ public final class Value {
         return origin instanceof Origin.Constant(ConstantData data) ? data : null;
     }
 
+    /** By name, which strings keep: identity gives a new object a number at some cost. */
+    @Override
+    public int hashCode() {
+        return name.hashCode();
+    }
+
+    /** Identity. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other;
+    }
+
     /** {@code %name: f32[2,3]}. */
     @Override
     public String toString() {
