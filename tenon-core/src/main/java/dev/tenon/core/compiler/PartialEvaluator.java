@@ -144,8 +144,7 @@ final class PartialEvaluator implements Ops {
     }
 
     /** @param resizings what the kinds of nodes that take sizes from their results have become */
-    private void addNeeded(
-            Node node, int step, SizeRecipe by, Map<String, Long> numbers, @Nullable Op[] resizings) {
+    private void addNeeded(Node node, int step, SizeRecipe by, Map<String, Long> numbers, @Nullable Op[] resizings) {
         if (by.stays(step)) {
             Op resized = resizings[by.kind(step)];
             if (resized == null) {

@@ -74,7 +74,9 @@ final class SizeRecipe {
         @Nullable Resizing[] resizings = new @Nullable Resizing[nodes.size()];
         Set<Dim> given = given(graph);
         for (int i = 0; i < reshaped.length; i++) {
-            Shape shape = nodes.get(i).op() instanceof Deferred ? nodes.get(i).output().shape() : Shape.unranked();
+            Shape shape = nodes.get(i).op() instanceof Deferred
+                    ? nodes.get(i).output().shape()
+                    : Shape.unranked();
             resizings[i] = shape.isKnown() && given.containsAll(named(shape)) ? Resizing.of(nodes.get(i)) : null;
             reshaped[i] = resizings[i] == null ? null : shape;
         }
@@ -84,8 +86,7 @@ final class SizeRecipe {
         for (int i = 0; i < alike.length; i++) {
             alike[i] = needed[i] ? kind(nodes.get(i), reshaped[i], resizings[i], kinds) : ALONE;
         }
-        return new SizeRecipe(
-                needed, reshaped, resizings, alike, kinds.size(), stays(graph, reshaped, alike));
+        return new SizeRecipe(needed, reshaped, resizings, alike, kinds.size(), stays(graph, reshaped, alike));
     }
 
     /** The nodes that are alike with some, and of whose operands one is made of inputs by nodes that stay. */
@@ -156,8 +157,7 @@ final class SizeRecipe {
         }
         Integer next = kinds.size();
         return Objects.requireNonNullElse(
-                kinds.putIfAbsent(new Kind(resizing == null ? op : resizing, reshaped, types), next),
-                next);
+                kinds.putIfAbsent(new Kind(resizing == null ? op : resizing, reshaped, types), next), next);
     }
 
     /** Whether a plan needs a node of the graph. */

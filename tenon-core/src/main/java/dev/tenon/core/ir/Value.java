@@ -65,12 +65,6 @@ public final class Value {
         return name.hashCode();
     }
 
-    /** Identity. */
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return this == other;
-    }
-
     /** {@code %name: f32[2,3]}. */
     @Override
     public String toString() {

@@ -23,14 +23,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param region the operations; of a single one, a region of it
  * @param types of the inputs, then of each instruction's result
- * @param results the values that the outputs are
  * @param kernels machine code by which operands are rows and which are numbers; empty for those that have none
  */
 record ElementwiseForm(
         Region region,
         List<DType> types,
         List<TileProgram.Instruction> instructions,
-        int[] results,
         Map<RegionStep.Operands, Optional<RegionKernel>> kernels) {
     /** Operations and the types that they read. */
     private static final class Asked {
@@ -85,10 +83,17 @@ record ElementwiseForm(
             types.add(step.op().dtypes(arguments).getFirst());
             instructions.add(new TileProgram.Instruction(TileOp.of(step.op(), first), step.arguments()));
         }
+        return new ElementwiseForm(region, List.copyOf(types), List.copyOf(instructions), new ConcurrentHashMap<>());
+    }
+
+    /** The values that the outputs are. */
+    int[] results() {
+        int inputs = types.size() - instructions.size();
         int[] results = new int[region.results().size()];
-        Arrays.setAll(results, i -> inputs.length + region.results().get(i));
-        return new ElementwiseForm(
-                region, List.copyOf(types), List.copyOf(instructions), results, new ConcurrentHashMap<>());
+        for (int i = 0; i < results.length; i++) {
+            results[i] = inputs + region.results().get(i);
+        }
+        return results;
     }
 
     /** The machine code for operands, made on first use; null where there is none. */
