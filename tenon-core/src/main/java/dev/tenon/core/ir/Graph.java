@@ -196,7 +196,7 @@ public final class Graph {
 
     /** Whether a node is of that operation. */
     public boolean has(Class<? extends Op> operation) {
-        return hasAny(Set.of(operation));
+        return hasAny(Set.of(Require.nonNull(operation, "operation")));
     }
 
     /** The constants that nodes or outputs use, in order of first use. */
