@@ -1,5 +1,7 @@
 package dev.tenon.cli;
 
+import dev.tenon.cli.model.DefaultModel;
+import dev.tenon.cli.model.ModelInputs;
 import dev.tenon.core.build.ConvOptions;
 import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.build.PoolOptions;
@@ -14,20 +16,27 @@ import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.formats.onnx.OnnxModel;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
  * What the JVM does while it writes an AOT cache: the command given, then a small vision network on the CPU, so that
- * loops of both kinds of models are compiled early at later starts.
+ * loops of both kinds of models are compiled early at later starts, and plans of the default model for many sizes, so
+ * that what plans is.
  */
 public final class TrainingRun {
     private static final long SIDE = 256;
     private static final int RUNS = 8;
+
+    /** The JVM's profiles of what a plan does once are full after some hundred. */
+    private static final int PLANS = 400;
 
     private TrainingRun() {}
 
@@ -37,8 +46,24 @@ public final class TrainingRun {
         int code = Main.execute(OutputStream.nullOutputStream(), err, args);
         if (code == 0) {
             vision();
+            plans(OnnxModel.load(DefaultModel.path()).graph());
         }
         System.exit(code);
+    }
+
+    /** Plans of a graph whose named dims vary. */
+    static void plans(Graph graph) {
+        Set<String> dims = ModelInputs.dims(graph.inputs());
+        try (Engine engine = Engine.open(Target.cpu());
+                CompiledModel model = engine.compile(graph)) {
+            for (int i = 0; i < PLANS; i++) {
+                Map<String, Long> sizes = new HashMap<>();
+                for (String dim : dims) {
+                    sizes.put(dim, sizes.isEmpty() ? 1L + i % 8 : 5L + i / 8);
+                }
+                model.plan(sizes);
+            }
+        }
     }
 
     private static void vision() {

@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * A graph of one node, lowered and run as a program would, without a compiler around it. Outputs and workspace are
@@ -185,6 +186,11 @@ public final class OneNode {
         @Override
         public Precision precision() {
             return Precision.FAST;
+        }
+
+        @Override
+        public <T> T lasting(Object key, Class<T> type, Supplier<T> make) {
+            return make.get();
         }
 
         @Override

@@ -49,8 +49,8 @@ public interface Backend {
         return false;
     }
 
-    /** Whether {@link #claims} may be true of a node of that operation. */
-    default boolean mayClaim(Op op) {
+    /** Whether {@link #claims} may be true of a node of an operation of that kind. */
+    default boolean mayClaim(Class<? extends Op> kind) {
         return claimsAny();
     }
 

@@ -2,8 +2,8 @@ package dev.tenon.core.backend;
 
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.PlainGraphBuilder;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.Value;
 import dev.tenon.core.tensor.Tensor;
 import java.util.List;
 
@@ -16,8 +16,8 @@ public record Signature(List<TensorType> inputs, List<TensorType> outputs) {
 
     public static Signature of(Graph graph) {
         return new Signature(
-                graph.inputs().stream().map(Value::type).toList(),
-                graph.outputs().values().stream().map(Value::type).toList());
+                PlainGraphBuilder.types(graph.inputs()),
+                PlainGraphBuilder.types(List.copyOf(graph.outputs().values())));
     }
 
     /** That a run was given what the program takes. @throws InputException naming the first input that differs */

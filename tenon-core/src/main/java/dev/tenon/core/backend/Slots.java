@@ -6,7 +6,6 @@ import dev.tenon.core.ir.Numbering;
 import dev.tenon.core.ir.Value;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.IntFunction;
 
 /**
  * Numbers for the values of a plan: inputs, constants, then results in the order of nodes. Views have numbers of their
@@ -49,21 +48,33 @@ public final class Slots {
         return placements.get(numbering.operand(step, input));
     }
 
-    /** The numbers of the values that lie at each of {@code count} places: a value and its views share one. */
-    public int[][] at(int count, IntFunction<Placement> place) {
+    /** The numbers of the values that lie in each of so many inputs: its own and those of its views. */
+    public int[][] inputs(int count) {
+        return grouped(count, true);
+    }
+
+    /** The numbers of the values that lie in each of so many outputs: its own and those of its views. */
+    public int[][] outputs(int count) {
+        return grouped(count, false);
+    }
+
+    private int[][] grouped(int count, boolean ofInputs) {
         int[][] found = new int[count][0];
-        Placement[] places = new Placement[count];
-        Arrays.setAll(places, place);
         for (int number = 0; number < placements.size(); number++) {
-            Placement placement = placements.get(number);
-            boolean shared = placement instanceof Placement.Input || placement instanceof Placement.Output;
-            for (int i = 0; shared && i < count; i++) {
-                if (places[i].equals(placement)) {
-                    found[i] = Arrays.copyOf(found[i], found[i].length + 1);
-                    found[i][found[i].length - 1] = number;
-                }
+            int index = index(placements.get(number), ofInputs);
+            if (index >= 0) {
+                found[index] = Arrays.copyOf(found[index], found[index].length + 1);
+                found[index][found[index].length - 1] = number;
             }
         }
         return found;
+    }
+
+    /** The index of an input, or of an output; -1 for any other place. */
+    private static int index(Placement placement, boolean ofInputs) {
+        if (ofInputs) {
+            return placement instanceof Placement.Input input ? input.index() : -1;
+        }
+        return placement instanceof Placement.Output output ? output.index() : -1;
     }
 }

@@ -6,12 +6,16 @@ import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Numbering;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** {@code a = f(x); b = f(x) → a = f(x)}, b being a. Equal splats and single elements count as one value. */
@@ -54,6 +58,9 @@ final class CommonSubexpressions implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
+        if (graph.uses().allLive() && !mayRepeat(graph)) {
+            return graph;
+        }
         Map<Key, List<Value>> seen = HashMap.newHashMap(graph.nodes().size());
         return Rewriter.rewrite(graph, (node, into) -> {
             Key key = new Key(node.op(), into.map(node.inputs()));
@@ -67,14 +74,37 @@ final class CommonSubexpressions implements Pass {
         });
     }
 
+    /** Whether two nodes may be equal: of one kind, on the same operands but for constants. */
+    private static boolean mayRepeat(Graph graph) {
+        Numbering numbering = graph.numbering();
+        int results = graph.inputs().size() + graph.constants().size();
+        Set<Long> seen = HashSet.newHashSet(graph.nodes().size());
+        for (int step = 0; step < graph.nodes().size(); step++) {
+            if (!seen.add(sketch(graph.nodes().get(step), step, graph.inputs().size(), results, numbering))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A number that equal nodes share, and others as good as never. */
+    private static long sketch(Node node, int step, int inputs, int results, Numbering numbering) {
+        long sketch = node.op().getClass().hashCode();
+        for (int i = 0; i < node.inputs().size(); i++) {
+            int number = numbering.operand(step, i);
+            boolean constant = number >= inputs && number < results;
+            sketch = 0x9E3779B97F4A7C15L * (sketch + (constant ? 0 : 1 + number));
+        }
+        return sketch;
+    }
+
     private static Object identity(Value value) {
-        return switch (value.constant()) {
-            case null -> value;
-            case ConstantData.Splat splat -> splat;
-            case ConstantData.Dense one
-            when one.type().shape().elements() == 1 && one.type().dtype().bits() >= Byte.SIZE ->
-                new ConstantData.Splat(one.type(), Elements.bits(one.type().dtype(), one.segment(), 0));
-            case ConstantData.Dense _ -> value;
-        };
+        ConstantData data = value.constant();
+        if (data instanceof ConstantData.Dense one
+                && one.type().shape().elements() == 1
+                && one.type().dtype().bits() >= Byte.SIZE) {
+            return new ConstantData.Splat(one.type(), Elements.bits(one.type().dtype(), one.segment(), 0));
+        }
+        return data instanceof ConstantData.Splat ? data : value;
     }
 }

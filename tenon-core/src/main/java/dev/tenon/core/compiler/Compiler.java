@@ -14,6 +14,7 @@ import dev.tenon.core.lazy.Lazy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -184,13 +185,18 @@ public final class Compiler {
     private Graph run(List<Pass> passes, Graph graph) {
         Graph current = graph;
         for (Pass pass : passes) {
-            current = options.skip().contains(pass.name()) ? current : dump(pass.name(), pass.apply(current, context));
+            current = run(pass, current);
         }
         return current;
     }
 
+    private Graph run(Pass pass, Graph graph) {
+        return options.skip().contains(pass.name()) ? graph : dump(pass.name(), pass.apply(graph, context));
+    }
+
     private Graph dump(String pass, Graph graph) {
-        if (options.dumpAfter().contains(pass) || options.dumpAfter().contains("all")) {
+        Set<String> after = options.dumpAfter();
+        if (!after.isEmpty() && (after.contains(pass) || after.contains("all"))) {
             options.dump().accept(pass, graph.toString());
         }
         return graph;

@@ -137,19 +137,61 @@ final class PartialEvaluator implements Ops {
     }
 
     private void addNeeded(List<Node> nodes, SizeRecipe by, Map<String, Long> numbers) {
+        @Nullable Op[] resizings = new @Nullable Op[by.kinds()];
         for (int step = 0; step < nodes.size(); step++) {
-            Node node = nodes.get(step);
-            if (by.isNeeded(step)) {
-                kind = by.kind(step);
-                Op resized = by.resized(node, step, numbers);
-                if (resized == null) {
-                    whole = node;
-                    put(node, node.op(), node.inputs().size());
-                } else {
-                    whole = null; // the result is named as if its sizes had been computed
-                    put(node, resized, 1);
-                }
+            addNeeded(nodes.get(step), step, by, numbers, resizings);
+        }
+    }
+
+    /** @param resizings what the kinds of nodes that take sizes from their results have become */
+    private void addNeeded(Node node, int step, SizeRecipe by, Map<String, Long> numbers, @Nullable Op[] resizings) {
+        if (by.stays(step)) {
+            Op resized = resizings[by.kind(step)];
+            if (resized == null) {
+                resized = by.resized(step, numbers);
+                resizings[by.kind(step)] = resized;
             }
+            take(node, step, resized, by.kind(step));
+        } else if (by.isNeeded(step)) {
+            kind = by.kind(step);
+            Op resized = by.resized(step, numbers);
+            if (resized == null) {
+                whole = node;
+                put(node, node.op(), node.inputs().size());
+            } else {
+                whole = null; // the result is named as if its sizes had been computed
+                put(node, resized, 1);
+            }
+        }
+    }
+
+    /**
+     * Takes a node over that stays.
+     *
+     * @param resized the operation that takes its place and reads one operand; null for its own
+     */
+    private void take(Node node, int step, @Nullable Op resized, int alike) {
+        Value[] operands = new Value[resized == null ? node.inputs().size() : 1];
+        for (int i = 0; i < operands.length; i++) {
+            Value made = mapped[numbering.operand(step, i)];
+            operands[i] = made != null ? made : map(node.input(i));
+        }
+        List<Value> reads = List.of(operands);
+        List<Value> results;
+        try {
+            results = resized == null
+                    ? builder.addLike(node, reads, known.infer(node.op(), reads, alike))
+                    : builder.addTyped(
+                            node.name(),
+                            resized,
+                            reads,
+                            List.of(resized.mnemonic()),
+                            known.infer(resized, reads, alike));
+        } catch (TenonException e) {
+            throw e.at(node.name());
+        }
+        for (int i = 0; i < results.size(); i++) {
+            put(node.outputs().get(i), results.get(i));
         }
     }
 

@@ -10,11 +10,6 @@ import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.movement.Expand;
-import dev.tenon.core.ir.op.movement.ExpandTo;
-import dev.tenon.core.ir.op.movement.Reshape;
-import dev.tenon.core.ir.op.movement.ReshapeTo;
-import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -29,11 +24,12 @@ import org.jspecify.annotations.Nullable;
  * What specialising a reduced graph has in common for all sizes, worked out once:
  *
  * <ul>
- *   <li>Reshapes and expansions whose results have known dims take their sizes from these, so that a plan need not
- *       compute them.
+ *   <li>Reshapes, expansions and slices whose results have known dims take their sizes from these ({@link Resizing}),
+ *       so that a plan need not compute them.
  *   <li>Nodes that nothing but such sizes needs are passed over.
  *   <li>Nodes are alike where equal operations read equal known types: a plan asks one of them for the types of its
  *       results.
+ *   <li>Nodes that stay whatever the sizes are, since what they read is never constant, are taken over as they are.
  * </ul>
  *
  * <p>Only for sizes that the graph's types hold for: see {@link Prepared#serving}. Immutable.
@@ -44,42 +40,72 @@ final class SizeRecipe {
 
     private final boolean[] needed;
     private final @Nullable Shape[] reshaped;
+    private final @Nullable Resizing[] resizings;
     private final int[] alike;
     private final int kinds;
+    private final boolean[] stays;
 
     /**
      * Nodes that are alike.
      *
-     * @param op of which those with the same dims differ in nothing else
+     * @param op or {@link Resizing}, of which those with the same dims differ in nothing else
      * @param dims that the result has; null where the operation says them
      */
     private record Kind(Object op, @Nullable Shape dims, List<TensorType> reads) {}
 
-    private SizeRecipe(boolean[] needed, @Nullable Shape[] reshaped, int[] alike, int kinds) {
+    private SizeRecipe(
+            boolean[] needed,
+            @Nullable Shape[] reshaped,
+            @Nullable Resizing[] resizings,
+            int[] alike,
+            int kinds,
+            boolean[] stays) {
         this.needed = needed;
         this.reshaped = reshaped;
+        this.resizings = resizings;
         this.alike = alike;
         this.kinds = kinds;
+        this.stays = stays;
     }
 
     static SizeRecipe of(Graph graph) {
         List<Node> nodes = graph.nodes();
         @Nullable Shape[] reshaped = new @Nullable Shape[nodes.size()];
+        @Nullable Resizing[] resizings = new @Nullable Resizing[nodes.size()];
         Set<Dim> given = given(graph);
         for (int i = 0; i < reshaped.length; i++) {
-            Op op = nodes.get(i).op();
-            Shape shape = op instanceof ReshapeTo || op instanceof UnsqueezeAxes || op instanceof ExpandTo
+            Shape shape = nodes.get(i).op() instanceof Deferred
                     ? nodes.get(i).output().shape()
                     : Shape.unranked();
-            reshaped[i] = shape.isKnown() && given.containsAll(named(shape)) ? shape : null;
+            resizings[i] = shape.isKnown() && given.containsAll(named(shape)) ? Resizing.of(nodes.get(i)) : null;
+            reshaped[i] = resizings[i] == null ? null : shape;
         }
         boolean[] needed = needed(graph, reshaped);
         int[] alike = new int[nodes.size()];
         Map<Kind, Integer> kinds = new HashMap<>();
         for (int i = 0; i < alike.length; i++) {
-            alike[i] = needed[i] ? kind(nodes.get(i), reshaped[i], kinds) : ALONE;
+            alike[i] = needed[i] ? kind(nodes.get(i), reshaped[i], resizings[i], kinds) : ALONE;
         }
-        return new SizeRecipe(needed, reshaped, alike, kinds.size());
+        return new SizeRecipe(needed, reshaped, resizings, alike, kinds.size(), stays(graph, reshaped, alike));
+    }
+
+    /** The nodes that are alike with some, and of whose operands one is made of inputs by nodes that stay. */
+    private static boolean[] stays(Graph graph, @Nullable Shape[] reshaped, int[] alike) {
+        Numbering numbering = graph.numbering();
+        boolean[] varies = new boolean[numbering.values().size()];
+        Arrays.fill(varies, 0, graph.inputs().size(), true);
+        boolean[] stays = new boolean[reshaped.length];
+        for (int step = 0; step < stays.length; step++) {
+            Node node = graph.nodes().get(step);
+            int reads = reshaped[step] == null ? node.inputs().size() : 1;
+            for (int i = 0; i < reads; i++) {
+                stays[step] |= alike[step] != ALONE && varies[numbering.operand(step, i)];
+            }
+            for (Value output : node.outputs()) {
+                varies[numbering.of(output)] = stays[step];
+            }
+        }
+        return stays;
     }
 
     /** The names that the types of the inputs give numbers to. */
@@ -115,7 +141,8 @@ final class SizeRecipe {
         return needed;
     }
 
-    private static int kind(Node node, @Nullable Shape reshaped, Map<Kind, Integer> kinds) {
+    private static int kind(
+            Node node, @Nullable Shape reshaped, @Nullable Resizing resizing, Map<Kind, Integer> kinds) {
         Op op = node.op();
         if (reshaped == null && (op instanceof Deferred || op instanceof Control)) {
             return ALONE;
@@ -130,8 +157,7 @@ final class SizeRecipe {
         }
         Integer next = kinds.size();
         return Objects.requireNonNullElse(
-                kinds.putIfAbsent(new Kind(reshaped == null ? op : op instanceof ExpandTo, reshaped, types), next),
-                next);
+                kinds.putIfAbsent(new Kind(resizing == null ? op : resizing, reshaped, types), next), next);
     }
 
     /** Whether a plan needs a node of the graph. */
@@ -141,19 +167,21 @@ final class SizeRecipe {
 
     /** The operation that a node with known dims of its result becomes; null where it stays as it is. */
     @Nullable
-    Op resized(Node node, int step, Map<String, Long> numbers) {
+    Op resized(int step, Map<String, Long> numbers) {
         Shape dims = reshaped[step];
-        if (dims == null) {
-            return null;
-        }
-        long[] sizes = sizes(dims, numbers);
-        return node.op() instanceof ExpandTo ? Expand.to(sizes) : Reshape.to(sizes);
+        Resizing resizing = resizings[step];
+        return dims == null || resizing == null ? null : resizing.to(sizes(dims, numbers));
     }
 
     /** The known dims of the result of a node that takes its sizes from them; null for any other node. */
     @Nullable
     Shape reshaped(int step) {
         return reshaped[step];
+    }
+
+    /** Whether a node with a {@link #kind} is in each plan, on what stands for its operands. */
+    boolean stays(int step) {
+        return stays[step];
     }
 
     /** A number that a node shares with those that are alike, less than {@link #kinds}; or {@link #ALONE}. */

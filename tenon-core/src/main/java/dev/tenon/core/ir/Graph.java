@@ -194,15 +194,18 @@ public final class Graph {
         return false;
     }
 
+    /** Whether a node is of that operation. */
+    public boolean has(Class<? extends Op> operation) {
+        return hasAny(Set.of(Require.nonNull(operation, "operation")));
+    }
+
     /** The constants that nodes or outputs use, in order of first use. */
     public SequencedSet<Value> constants() {
         SequencedSet<Value> known = constants;
         if (known == null) {
             SequencedSet<Value> found = new LinkedHashSet<>();
             for (Node node : nodes) {
-                for (int i = 0; i < node.inputs().size(); i++) {
-                    addConstant(node.input(i), found);
-                }
+                addConstants(node, found);
             }
             outputs.values().forEach(value -> addConstant(value, found));
             known = Collections.unmodifiableSequencedSet(found);
@@ -221,6 +224,12 @@ public final class Graph {
             constantData = known;
         }
         return known;
+    }
+
+    private static void addConstants(Node node, SequencedSet<Value> constants) {
+        for (int i = 0; i < node.inputs().size(); i++) {
+            addConstant(node.input(i), constants);
+        }
     }
 
     private static void addConstant(Value value, SequencedSet<Value> constants) {
@@ -256,17 +265,22 @@ public final class Graph {
             int number = counts.length - graph.parameters().size();
             for (int step = graph.nodes().size() - 1; step >= 0; step--) {
                 Node node = graph.nodes().get(step);
-                boolean needed = false;
-                for (int i = node.outputs().size(); i > 0; i--) {
-                    number--;
-                    needed |= counts[number] > 0 || outputs[number];
-                }
-                for (int i = 0; needed && i < node.inputs().size(); i++) {
-                    counts[numbering.operand(step, i)]++;
-                }
-                all &= needed;
+                number -= node.outputs().size();
+                all &= count(node, step, number);
             }
             allLive = all;
+        }
+
+        /** Counts what a node uses if it is needed, which it says; {@code first} is the number of its first result. */
+        private boolean count(Node node, int step, int first) {
+            boolean needed = false;
+            for (int i = 0; i < node.outputs().size(); i++) {
+                needed |= counts[first + i] > 0 || outputs[first + i];
+            }
+            for (int i = 0; needed && i < node.inputs().size(); i++) {
+                counts[numbering.operand(step, i)]++;
+            }
+            return needed;
         }
 
         private boolean isNeeded(Node node) {

@@ -2,6 +2,7 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.error.UnsupportedException;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,6 +66,10 @@ public final class NdArray {
     /** The elements that memory holds. */
     public static NdArray read(TensorType type, MemorySegment segment) {
         NdArray array = new NdArray(type);
+        if (type.dtype() == DType.I64) { // what plans look at
+            MemorySegment.copy(segment, Elements.LONG, 0, Objects.requireNonNull(array.longs), 0, array.size());
+            return array;
+        }
         for (int i = 0; i < array.size(); i++) {
             array.setBits(i, Elements.bits(type.dtype(), segment, i));
         }

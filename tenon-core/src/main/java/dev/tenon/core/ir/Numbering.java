@@ -14,6 +14,7 @@ public final class Numbering {
     /** By node, the numbers of its operands. */
     private final int[][] operands;
 
+    // a plan makes one or two; what is done for each value or node is a method, which the JVM compiles sooner
     Numbering(Graph graph) {
         List<Value> all = new ArrayList<>(graph.inputs());
         all.addAll(graph.constants());
@@ -23,17 +24,21 @@ public final class Numbering {
         all.addAll(graph.parameters());
         values = List.copyOf(all);
         numbers = new Table(values.size());
-        for (int i = 0; i < values.size(); i++) {
-            numbers.put(values.get(i), i);
+        for (Value value : values) {
+            numbers.append(value);
         }
         operands = new int[graph.nodes().size()][];
         for (int step = 0; step < operands.length; step++) {
-            List<Value> inputs = graph.nodes().get(step).inputs();
-            operands[step] = new int[inputs.size()];
-            for (int i = 0; i < inputs.size(); i++) {
-                operands[step][i] = of(inputs.get(i));
-            }
+            operands[step] = numbers(graph.nodes().get(step).inputs());
         }
+    }
+
+    private int[] numbers(List<Value> of) {
+        int[] all = new int[of.size()];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = of(of.get(i));
+        }
+        return all;
     }
 
     /** The number of an operand of a node, which is given by its place in the graph. */
@@ -83,6 +88,11 @@ public final class Numbering {
         int get(Value value) {
             int at = find(value);
             return keys[at] == null ? -1 : numbers[at];
+        }
+
+        /** Gives a value the number of those before it. */
+        void append(Value value) {
+            put(value, size);
         }
 
         void put(Value value, int number) {

@@ -59,6 +59,12 @@ public final class Value {
         return origin instanceof Origin.Constant(ConstantData data) ? data : null;
     }
 
+    /** By name, which strings keep: identity gives a new object a number at some cost. */
+    @Override
+    public int hashCode() {
+        return name.hashCode();
+    }
+
     /** {@code %name: f32[2,3]}. */
     @Override
     public String toString() {

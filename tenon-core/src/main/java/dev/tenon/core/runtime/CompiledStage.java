@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -85,9 +86,8 @@ final class CompiledStage extends Shared {
         Set<Value> given = graph.constants();
         Set<ConstantData> beyond = new LinkedHashSet<>();
         for (Value value : plan.constants()) {
-            ConstantData data = value.constant();
-            if (data != null && !given.contains(value)) {
-                beyond.add(data);
+            if (!given.contains(value)) {
+                beyond.add(Objects.requireNonNull(value.constant()));
             }
         }
         if (!beyond.isEmpty()) {

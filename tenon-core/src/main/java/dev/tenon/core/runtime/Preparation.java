@@ -36,8 +36,8 @@ public final class Preparation {
     /** What a backend claims of a model of that precision. */
     private record BackendClaims(Backend backend, Precision precision) implements Claims {
         @Override
-        public boolean mayClaim(Op op) {
-            return backend.mayClaim(op);
+        public boolean mayClaim(Class<? extends Op> kind) {
+            return backend.mayClaim(kind);
         }
 
         @Override

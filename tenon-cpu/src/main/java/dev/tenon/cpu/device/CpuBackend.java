@@ -58,8 +58,8 @@ public final class CpuBackend implements Backend {
     }
 
     @Override
-    public boolean mayClaim(Op op) {
-        return CpuLowering.mayClaim(op);
+    public boolean mayClaim(Class<? extends Op> kind) {
+        return CpuLowering.mayClaim(kind);
     }
 
     @Override

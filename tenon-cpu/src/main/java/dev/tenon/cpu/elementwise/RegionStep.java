@@ -5,6 +5,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Region;
@@ -61,7 +62,7 @@ final class RegionStep implements CpuStep, RangeTask {
     private final boolean stream;
 
     /** The operands of a region: which are rows, of those which are one row for all, and which are single numbers. */
-    private record Operands(List<Integer> rows, List<Boolean> repeated, List<Integer> scalars) {
+    record Operands(List<Integer> rows, List<Boolean> repeated, List<Integer> scalars) {
         /** The number of an operand among the values of a {@link RegionKernel.Form}. */
         int value(int input) {
             int row = rows.indexOf(input);
@@ -70,48 +71,68 @@ final class RegionStep implements CpuStep, RangeTask {
     }
 
     private RegionStep(
-            RegionKernel kernel, CpuElementwiseStep tiles, Operands operands, Node node, int[] slots, int y) {
+            RegionKernel kernel,
+            CpuElementwiseStep tiles,
+            Operands operands,
+            Broadcast broadcast,
+            Node node,
+            int[] slots,
+            int y) {
         this.kernel = kernel;
         this.tiles = tiles;
-        rows = operands.rows.stream().mapToInt(i -> slots[i]).toArray();
+        rows = new int[operands.rows.size()];
         repeated = new boolean[rows.length];
         for (int i = 0; i < rows.length; i++) {
+            rows[i] = slots[operands.rows.get(i)];
             repeated[i] = operands.repeated.get(i);
         }
-        scalars = operands.scalars.stream().mapToInt(i -> slots[i]).toArray();
-        scalarElements = operands.scalars.stream()
-                .map(i -> element(node.inputs().get(i).dtype()))
-                .toArray(Element[]::new);
+        scalars = new int[operands.scalars.size()];
+        scalarElements = new Element[scalars.length];
+        for (int i = 0; i < scalars.length; i++) {
+            int input = operands.scalars.get(i);
+            scalars[i] = slots[input];
+            scalarElements[i] = Objects.requireNonNull(element(node.input(input).dtype()));
+        }
         output = y;
         elements = node.output().shape().elements();
         boolean byRow = operands.repeated.contains(true);
-        inner = byRow ? broadcast(node).inner() : 1;
+        inner = byRow ? broadcast.inner() : 1;
         stream = SizeMath.product("region", kernel.form().result().bytes(), elements) >= StridedCopy.STREAM_BYTES;
     }
 
-    private static Broadcast broadcast(Node node) {
-        return Broadcast.of(
-                node.output().shape(),
-                node.inputs().stream().map(value -> value.shape()).toList());
-    }
-
     /** The step, or the tiles where the region has no machine code. */
-    static CpuStep of(Region region, CpuElementwiseStep tiles, Node node, int[] slots, int[] outputs) {
+    static CpuStep of(
+            ElementwiseForm made,
+            Broadcast broadcast,
+            CpuElementwiseStep tiles,
+            Node node,
+            int[] slots,
+            int[] outputs) {
         long elements = node.output().shape().elements();
+        Region region = made.region();
         boolean single = outputs.length == 1
                 && region.results().getFirst() == region.steps().size() - 1;
-        boolean floats = element(node.output().dtype()) != null
-                && node.inputs().stream().allMatch(value -> element(value.dtype()) != null);
-        if (!single || !floats || elements < LEAST || !MachineLoops.available()) {
+        if (!single || elements < LEAST || !isFloat(node) || !MachineLoops.available()) {
             return tiles;
         }
-        Operands operands = operands(node);
-        if (operands == null) {
-            return tiles;
+        Operands operands = operands(node, broadcast);
+        RegionKernel kernel = operands == null
+                ? null
+                : made.kernel(operands, () -> {
+                    RegionKernel.Form form = form(region, operands, node);
+                    return Optional.ofNullable(form == null ? null : kernel(form));
+                });
+        return operands == null || kernel == null
+                ? tiles
+                : new RegionStep(kernel, tiles, operands, broadcast, node, slots, outputs[0]);
+    }
+
+    private static boolean isFloat(Node node) {
+        boolean floats = element(node.output().dtype()) != null;
+        for (Value input : node.inputs()) {
+            floats = floats && element(input.dtype()) != null;
         }
-        RegionKernel.Form form = form(region, operands, node);
-        RegionKernel kernel = form == null ? null : kernel(form);
-        return kernel == null ? tiles : new RegionStep(kernel, tiles, operands, node, slots, outputs[0]);
+        return floats;
     }
 
     private static @Nullable RegionKernel kernel(RegionKernel.Form form) {
@@ -128,8 +149,7 @@ final class RegionStep implements CpuStep, RangeTask {
         return known == null ? null : known.orElse(null);
     }
 
-    private static @Nullable Operands operands(Node node) {
-        Broadcast broadcast = broadcast(node);
+    private static @Nullable Operands operands(Node node, Broadcast broadcast) {
         Operands operands = new Operands(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
         for (int input = 0; input < node.inputs().size(); input++) {
             boolean whole = broadcast.isWhole(input);

@@ -112,7 +112,7 @@ public final class CpuLowering {
 
     /** Whether a node is run whole: see {@link dev.tenon.core.backend.Backend#claims}. */
     public static boolean claims(Node whole) {
-        if (!(whole.op() instanceof Claimable claimable) || !mayClaim(claimable)) {
+        if (!(whole.op() instanceof Claimable claimable) || !mayClaim(claimable.getClass())) {
             return false;
         }
         return switch (claimable) {
@@ -129,9 +129,9 @@ public final class CpuLowering {
         };
     }
 
-    /** Whether {@link #claims} may be true of a node of that operation. */
-    public static boolean mayClaim(Op op) {
-        return op instanceof PlainAttention || op instanceof ChannelsLastConv;
+    /** Whether {@link #claims} may be true of a node of an operation of that kind. */
+    public static boolean mayClaim(Class<? extends Op> kind) {
+        return kind == PlainAttention.class || kind == ChannelsLastConv.class;
     }
 
     public static CpuStep lower(Node node, CpuLoweringContext context) {

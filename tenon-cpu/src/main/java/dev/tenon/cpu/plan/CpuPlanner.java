@@ -18,6 +18,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** Makes programs of plans: a step for each node that does work, and memory for each value. Used for one plan. */
 public final class CpuPlanner implements CpuLoweringContext {
@@ -77,15 +78,17 @@ public final class CpuPlanner implements CpuLoweringContext {
         boolean[] read = readAsTheyAre();
         List<CpuProgram.Place> places = new ArrayList<>(read.length);
         for (int i = 0; i < read.length; i++) {
-            Value value = slots.values().get(i);
-            Placement placement = slots.placements().get(i);
-            boolean constant = placement instanceof Placement.Constant;
-            Value shown = constant ? MemoryPlanner.shown(value) : value;
-            ConstantData data = constant && read[slots.of(shown)] ? shown.constant() : null;
-            places.add(new CpuProgram.Place(
-                    placement, value.type().bytes(), data == null ? MemorySegment.NULL : weights.dense(data)));
+            places.add(place(slots.values().get(i), slots.placements().get(i), read));
         }
         return places;
+    }
+
+    private CpuProgram.Place place(Value value, Placement placement, boolean[] read) {
+        boolean constant = placement instanceof Placement.Constant;
+        Value shown = constant ? MemoryPlanner.shown(value) : value;
+        ConstantData data = constant && read[slots.of(shown)] ? shown.constant() : null;
+        return new CpuProgram.Place(
+                placement, value.type().bytes(), data == null ? MemorySegment.NULL : weights.dense(data));
     }
 
     /**
@@ -96,15 +99,18 @@ public final class CpuPlanner implements CpuLoweringContext {
         boolean[] read = new boolean[slots.values().size()];
         List<Node> nodes = plan.graph().nodes();
         for (int step = 0; step < nodes.size(); step++) {
-            Node node = nodes.get(step);
-            for (int i = 0; i < node.inputs().size() && !MemoryPlanner.isView(node.op()); i++) {
-                boolean constant = slots.placementOf(step, i) instanceof Placement.Constant;
-                if (constant && !CpuMatMulLowering.packs(node, i)) {
-                    read[slots.of(MemoryPlanner.shown(node.input(i)))] = true;
-                }
-            }
+            noteReads(nodes.get(step), step, read);
         }
         return read;
+    }
+
+    private void noteReads(Node node, int step, boolean[] read) {
+        for (int i = 0; i < node.inputs().size() && !MemoryPlanner.isView(node.op()); i++) {
+            boolean constant = slots.placementOf(step, i) instanceof Placement.Constant;
+            if (constant && !CpuMatMulLowering.packs(node, i)) {
+                read[slots.of(MemoryPlanner.shown(node.input(i)))] = true;
+            }
+        }
     }
 
     @Override
@@ -115,6 +121,11 @@ public final class CpuPlanner implements CpuLoweringContext {
     @Override
     public MemorySegment prepared(ConstantData data, String layout, Function<ConstantData, Prepared> make) {
         return weights.prepared(data, layout, make);
+    }
+
+    @Override
+    public <T> T lasting(Object key, Class<T> type, Supplier<T> make) {
+        return type.cast(weights.lasting(key, make));
     }
 
     @Override

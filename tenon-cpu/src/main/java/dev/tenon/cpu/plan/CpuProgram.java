@@ -67,8 +67,8 @@ public final class CpuProgram implements Program {
         this.signature = signature;
         this.weights = weights;
         this.places = places.toArray(Place[]::new);
-        this.inputSlots = slots.at(signature.inputs().size(), Placement.Input::new);
-        this.outputSlots = slots.at(signature.outputs().size(), Placement.Output::new);
+        this.inputSlots = slots.inputs(signature.inputs().size());
+        this.outputSlots = slots.outputs(signature.outputs().size());
         this.steps = work.steps().toArray(CpuStep[]::new);
         this.nodes = work.nodes().toArray(Node[]::new);
         this.arenaBytes = arenaBytes;

@@ -15,8 +15,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -92,6 +94,9 @@ public final class CpuWeights implements Device.Constants {
      * that another plan has.
      */
     private final Map<Long, Form> longest = new HashMap<>();
+
+    /** What lowerings found that holds for all plans. */
+    private final Map<Object, Object> lasting = new ConcurrentHashMap<>();
 
     private boolean closed;
 
@@ -173,6 +178,17 @@ public final class CpuWeights implements Device.Constants {
                 }
                 return use(form).segment;
             }
+        }
+
+        /** What was made for a key first. Two threads may both make it; one is kept. */
+        Object lasting(Object key, Supplier<?> make) {
+            Object known = lasting.get(key);
+            if (known == null) {
+                Object made = make.get();
+                Object before = lasting.putIfAbsent(key, made);
+                known = before == null ? made : before;
+            }
+            return known;
         }
 
         /**

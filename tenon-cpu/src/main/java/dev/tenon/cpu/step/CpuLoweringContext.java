@@ -6,6 +6,7 @@ import dev.tenon.core.options.Precision;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** What a lowering may ask while it makes a step. */
 public interface CpuLoweringContext {
@@ -24,6 +25,9 @@ public interface CpuLoweringContext {
      * weights own. It may be filled on another thread, and has its contents when steps run: no lowering reads it.
      */
     MemorySegment prepared(ConstantData data, String layout, Function<ConstantData, Prepared> make);
+
+    /** What was made for a key first, whatever the number of plans of the model. */
+    <T> T lasting(Object key, Class<T> type, Supplier<T> make);
 
     /** Memory to be had, and what fills it. */
     record Prepared(long bytes, Consumer<MemorySegment> fill) {}

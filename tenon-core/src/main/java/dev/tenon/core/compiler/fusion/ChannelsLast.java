@@ -56,7 +56,7 @@ public final class ChannelsLast implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        if (context.claimsNothing() || graph.nodes().stream().noneMatch(node -> node.op() instanceof Conv)) {
+        if (context.claimsNothing() || !graph.has(Conv.class)) {
             return graph;
         }
         Walk walk = new Walk(context);

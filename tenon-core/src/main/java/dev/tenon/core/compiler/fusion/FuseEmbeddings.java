@@ -39,7 +39,7 @@ public final class FuseEmbeddings implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        boolean any = !context.claimsNothing() && graph.hasAny(Set.of(Gather.class));
+        boolean any = context.mayClaim(EmbeddingNorm.class) && graph.hasAny(Set.of(Gather.class));
         return any
                 ? Rewriter.rewrite(graph, Set.of(LayerNorm.class), (node, into) -> replace(node, into, context))
                 : graph;

@@ -39,10 +39,9 @@ public final class FuseGatedUnits implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        return context.claimsNothing()
-                ? graph
-                : Rewriter.rewrite(
-                        graph, Set.of(Binary.class, Region.class), (node, into) -> fuse(node, into, context));
+        return context.mayClaim(GatedUnit.class)
+                ? Rewriter.rewrite(graph, Set.of(Binary.class, Region.class), (node, into) -> fuse(node, into, context))
+                : graph;
     }
 
     private static @Nullable List<Value> fuse(Node node, Rewriter into, PassContext context) {

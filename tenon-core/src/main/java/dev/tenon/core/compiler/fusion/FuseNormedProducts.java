@@ -31,10 +31,10 @@ public final class FuseNormedProducts implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        return context.claimsNothing()
-                ? graph
-                : Rewriter.rewrite(
-                        graph, Set.of(LayerNorm.class, RmsNorm.class), (node, into) -> fuse(node, into, context));
+        return context.mayClaim(NormedMatMul.class)
+                ? Rewriter.rewrite(
+                        graph, Set.of(LayerNorm.class, RmsNorm.class), (node, into) -> fuse(node, into, context))
+                : graph;
     }
 
     private static @Nullable List<Value> fuse(Node norm, Rewriter into, PassContext context) {

@@ -29,9 +29,9 @@ public final class FuseProjectedAttention implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        return context.claimsNothing()
-                ? graph
-                : Rewriter.rewrite(graph, Set.of(PlainAttention.class), (node, into) -> fuse(node, into, context));
+        return context.mayClaim(ProjectedAttention.class)
+                ? Rewriter.rewrite(graph, Set.of(PlainAttention.class), (node, into) -> fuse(node, into, context))
+                : graph;
     }
 
     private static @Nullable List<Value> fuse(Node node, Rewriter into, PassContext context) {

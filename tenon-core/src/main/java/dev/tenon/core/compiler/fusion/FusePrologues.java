@@ -34,7 +34,7 @@ public final class FusePrologues implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        if (context.claimsNothing()) {
+        if (!context.mayClaim(PrologueMatMul.class)) {
             return graph;
         }
         Map<Node, Node> made = made(graph, context);

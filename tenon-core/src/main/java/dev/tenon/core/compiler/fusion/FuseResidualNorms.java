@@ -36,10 +36,7 @@ public final class FuseResidualNorms implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        if (context.claimsNothing()) {
-            return graph;
-        }
-        if (!hasCandidate(graph)) {
+        if (!context.mayClaim(ResidualNorm.class) || !hasCandidate(graph)) {
             return graph;
         }
         Walk walk = new Walk(graph, context);

@@ -33,7 +33,7 @@ public final class FuseRowRegions implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        if (context.claimsNothing() || !hasRow(graph)) {
+        if (!context.mayClaim(RowRegion.class) || !hasRow(graph)) {
             return graph;
         }
         return Rewriter.rewrite(graph, (node, into) -> {

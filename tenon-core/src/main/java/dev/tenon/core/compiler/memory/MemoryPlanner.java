@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * placed first, each at the lowest offset that is free over its whole life ("greedy by size": Pisarchyk and Lee, <a
  * href="https://arxiv.org/abs/2001.03288">Efficient Memory Management for Deep Neural Net Inference</a>, 2020).
  *
+ * <p>What is done for each step or block is a method of its own: the JVM compiles it within the first plans, but the
+ * methods that a plan calls once only after a hundred.
+ *
  * <p>Expects {@code OutputCopies} to have run: every output of the graph is a node's own result.
  */
 public final class MemoryPlanner {
@@ -73,6 +76,8 @@ public final class MemoryPlanner {
 
     /** Never written. */
     private static final BitSet NO_STEPS = new BitSet(0);
+
+    private static final Placement CONSTANT = new Placement.Constant();
 
     private final Graph graph;
     private final boolean share;
@@ -158,17 +163,19 @@ public final class MemoryPlanner {
         placeResults();
         long arena = assignOffsets(distinct);
         Placement[] placements = new Placement[roots.length];
-        for (int number = 0; number < placements.length; number++) {
-            int root = roots[number];
-            Placement placement = fixed[root];
-            if (placement == null) {
-                Block block = Objects.requireNonNull(blocks[root]);
-                placement = new Placement.Arena(block.offset, block.bytes);
-                fixed[root] = placement;
-            }
-            placements[number] = placement;
-        }
+        Arrays.setAll(placements, this::placement);
         return new MemoryPlan(numbering, List.of(placements), arena, unplanned);
+    }
+
+    private Placement placement(int number) {
+        int root = roots[number];
+        Placement placement = fixed[root];
+        if (placement == null) {
+            Block block = Objects.requireNonNull(blocks[root]);
+            placement = new Placement.Arena(block.offset, block.bytes);
+            fixed[root] = placement;
+        }
+        return placement;
     }
 
     /** Follows views to the value whose memory they show, and notes when each such value is last needed. */
@@ -176,17 +183,23 @@ public final class MemoryPlanner {
         Arrays.setAll(roots, number -> number);
         int number = firstResult();
         for (int step = 0; step < graph.nodes().size(); step++) {
-            Node node = graph.nodes().get(step);
-            for (int i = 0; i < node.inputs().size(); i++) {
-                use(roots[numbering.operand(step, i)], step);
-            }
-            boolean view = isView(node.op());
-            for (int i = 0; i < node.outputs().size(); i++) {
-                int root = view ? roots[numbering.operand(step, 0)] : number;
-                roots[number++] = root;
-                use(root, step); // a step writes its result even when no step reads it
-            }
+            number = findRoots(graph.nodes().get(step), step, number);
         }
+    }
+
+    /** The same of one step's results. @return the number of the next one's first */
+    private int findRoots(Node node, int step, int first) {
+        int number = first;
+        for (int i = 0; i < node.inputs().size(); i++) {
+            use(roots[numbering.operand(step, i)], step);
+        }
+        boolean view = isView(node.op());
+        for (int i = 0; i < node.outputs().size(); i++) {
+            int root = view ? roots[numbering.operand(step, 0)] : number;
+            roots[number++] = root;
+            use(root, step); // a step writes its result even when no step reads it
+        }
+        return number;
     }
 
     private void use(int root, int step) {
@@ -210,7 +223,7 @@ public final class MemoryPlanner {
             fixed[i] = new Placement.Input(i);
         }
         for (int i = 0; i < graph.constants().size(); i++) {
-            fixed[graph.inputs().size() + i] = new Placement.Constant();
+            fixed[graph.inputs().size() + i] = CONSTANT;
         }
         int index = 0;
         for (Value output : graph.outputs().values()) {
@@ -227,15 +240,19 @@ public final class MemoryPlanner {
     private void placeResults() {
         int number = firstResult();
         for (int step = 0; step < graph.nodes().size(); step++) {
-            Node node = graph.nodes().get(step);
-            boolean view = isView(node.op());
-            for (int i = 0; i < node.outputs().size(); i++) {
-                if (!view && fixed[number] == null) {
-                    place(node, node.outputs().get(i), number, step);
-                }
-                number++;
+            number = placeResults(graph.nodes().get(step), step, number);
+        }
+    }
+
+    /** The same of one step's. @return the number of the next one's first */
+    private int placeResults(Node node, int step, int first) {
+        boolean view = isView(node.op());
+        for (int i = 0; i < node.outputs().size(); i++) {
+            if (!view && fixed[first + i] == null) {
+                place(node, node.outputs().get(i), first + i, step);
             }
         }
+        return first + node.outputs().size();
     }
 
     private void place(Node node, Value output, int number, int step) {
@@ -295,26 +312,35 @@ public final class MemoryPlanner {
         int count = 0;
         long arena = 0;
         for (Block block : all) {
-            long offset = 0;
-            for (int i = 0; i < count; i++) {
-                Block other = placed[i];
-                if (share && !other.meets(block, lives)) {
-                    continue;
-                }
-                if (SizeMath.sum("memory plan", offset, block.bytes) <= other.offset) {
-                    break;
-                }
-                offset = Math.max(offset, other.offset + other.bytes);
-            }
-            block.offset = offset;
-            arena = Math.max(arena, SizeMath.sum("memory plan", offset, block.bytes));
-            int at = count++;
-            while (at > 0 && placed[at - 1].offset > offset) {
-                placed[at] = placed[--at];
-            }
-            placed[at] = block;
+            block.offset = lowest(block, placed, count);
+            arena = Math.max(arena, SizeMath.sum("memory plan", block.offset, block.bytes));
+            insert(block, placed, count++);
         }
         return arena;
+    }
+
+    /** The lowest offset where a block meets none of those that are placed. */
+    private long lowest(Block block, Block[] placed, int count) {
+        long offset = 0;
+        for (int i = 0; i < count; i++) {
+            Block other = placed[i];
+            if (share && !other.meets(block, lives)) {
+                continue;
+            }
+            if (SizeMath.sum("memory plan", offset, block.bytes) <= other.offset) {
+                break;
+            }
+            offset = Math.max(offset, other.offset + other.bytes);
+        }
+        return offset;
+    }
+
+    private static void insert(Block block, Block[] placed, int count) {
+        int at = count;
+        while (at > 0 && placed[at - 1].offset > block.offset) {
+            placed[at] = placed[--at];
+        }
+        placed[at] = block;
     }
 
     private static long aligned(long bytes) {

@@ -6,6 +6,6 @@ import java.util.function.Predicate;
 
 /** Whether a backend runs a node whole, rather than the pieces that stand for it. */
 public interface Claims extends Predicate<Node> {
-    /** Whether it may run a node of that operation whole: where not, none need be built to ask. */
-    boolean mayClaim(Op op);
+    /** Whether it may run a node of an operation of that kind whole: where not, none need be built to ask. */
+    boolean mayClaim(Class<? extends Op> kind);
 }

@@ -29,10 +29,17 @@ public record PassContext(Predicate<Node> claims, @Nullable HalfStore half, Cons
         return claims.equals(CLAIMS_NOTHING);
     }
 
+    /**
+     * Whether the backend may run a node of that operation whole: where not, a pass that makes nothing else has nothing
+     * to look for.
+     */
+    public boolean mayClaim(Class<? extends Op> kind) {
+        return !claimsNothing() && (!(claims instanceof Claims some) || some.mayClaim(kind));
+    }
+
     /** Whether the backend would run an operation on those values whole. Throws what the operation's rules do. */
     public boolean claims(Op op, List<Value> operands) {
-        boolean may = !claimsNothing() && (!(claims instanceof Claims some) || some.mayClaim(op));
-        return may
+        return mayClaim(op.getClass())
                 && claimed(new PlainGraphBuilder("claim").add("", op, operands).getFirst());
     }
 

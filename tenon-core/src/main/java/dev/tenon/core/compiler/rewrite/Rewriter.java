@@ -78,24 +78,9 @@ public final class Rewriter implements Ops {
         return new Rewriter(source, Set.of()).run((node, into) -> null, names);
     }
 
-    @SuppressWarnings("ReferenceEquality") // a node was kept when its results are the very list that copy() gave
     private Graph run(Rewrite rewrite, Set<String> copiedOutputs) {
         for (Node node : source.nodes()) {
-            if (!uses.isLive(node)) {
-                builder();
-                changed = true;
-                continue;
-            }
-            current = node.name();
-            copied = null;
-            boolean looks = starts.isEmpty() || starts.contains(node.op().getClass());
-            List<Value> replaced = looks ? rewrite.apply(node, this) : null;
-            List<Value> results = replaced != null ? replaced : copy(node);
-            if (results != copied) {
-                builder(); // begins with the nodes before this one
-                changed = true;
-            }
-            stand(results, node.outputs());
+            pass(node, rewrite);
         }
         if (!changed && copiedOutputs.isEmpty()) {
             return source;
@@ -110,6 +95,29 @@ public final class Rewriter implements Ops {
                                                 .getFirst()
                                         : map(value)));
         return builder().buildUnverified();
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a node was kept when its results are the very list that copy() gave
+    private void pass(Node node, Rewrite rewrite) {
+        if (!uses.isLive(node)) {
+            builder();
+            changed = true;
+            return;
+        }
+        boolean looks = starts.isEmpty() || starts.contains(node.op().getClass());
+        if (!looks && builder == null) { // so far all were kept
+            kept++;
+            return;
+        }
+        current = node.name();
+        copied = null;
+        List<Value> replaced = looks ? rewrite.apply(node, this) : null;
+        List<Value> results = replaced != null ? replaced : copy(node);
+        if (results != copied) {
+            builder(); // begins with the nodes before this one
+            changed = true;
+        }
+        stand(results, node.outputs());
     }
 
     /** The new graph, begun with the nodes that were kept up to here. */

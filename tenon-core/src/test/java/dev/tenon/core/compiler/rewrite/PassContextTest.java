@@ -20,7 +20,7 @@ class PassContextTest {
     /** Claims every node, of operations that it may claim. */
     private record Some(boolean may) implements Claims {
         @Override
-        public boolean mayClaim(Op op) {
+        public boolean mayClaim(Class<? extends Op> kind) {
             return may;
         }
 
