@@ -139,8 +139,10 @@ public final class HotLoop {
             state = WAITING;
             try {
                 WarmUp.add(this);
-            } catch (Throwable e) {
+            } catch (OutOfMemoryError e) { // no thread is to be had either; plain loops serve meanwhile
                 state = COLD; // the next question asks again
+            } catch (Throwable e) {
+                state = COLD;
                 throw e;
             }
         }

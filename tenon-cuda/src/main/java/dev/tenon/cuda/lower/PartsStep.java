@@ -74,8 +74,8 @@ final class PartsStep implements GpuStep {
         List<Long> between = new ArrayList<>();
         List<GpuStep> steps = new ArrayList<>();
         for (Node part : graph.nodes()) {
-            Integer place = numbers.get(part.input(0));
-            if (MemoryPlanner.isView(part.op()) && place != null && !numbers.containsKey(part.output())) {
+            Integer place = MemoryPlanner.isView(part.op()) ? numbers.get(part.input(0)) : null;
+            if (place != null && !numbers.containsKey(part.output())) {
                 numbers.put(part.output(), place);
                 continue;
             }
