@@ -24,6 +24,9 @@ public record ColumnPanels(long inner, long size, int columns, long tiles, int t
     /** Columns that are worth a panel of their own: eight lines. */
     private static final long NARROW = 128;
 
+    /** Columns of a panel that is worth a cache: of fewer each row of many is a page to look up. */
+    private static final long LEAST_CACHED = 256;
+
     /** Columns of short rows that are taken together: no power of two, for rows so far apart would share places. */
     private static final long WIDE = 496;
 
@@ -46,7 +49,7 @@ public record ColumnPanels(long inner, long size, int columns, long tiles, int t
             return of(outer, size, inner, inner, together, large);
         }
         long cached = CACHED_BYTES / 4 / Math.max(1, size) / LINE * LINE;
-        if (cached >= NARROW) {
+        if (cached >= Math.min(inner, LEAST_CACHED)) {
             return of(outer, size, inner, Math.min(cached, MOST), 1, false);
         }
         return of(outer, size, inner, MOST, 1, large);
