@@ -30,7 +30,8 @@ public record ColumnPanels(long inner, long size, int columns, long tiles, int t
     /** Columns of short rows that are taken together: no power of two, for rows so far apart would share places. */
     private static final long WIDE = 496;
 
-    private static final long MOST = 1024;
+    /** Columns of a panel, at most. */
+    public static final int MOST = 1024;
 
     /** Elements that are worth a worker's while. */
     private static final long WORTH = 8192;
