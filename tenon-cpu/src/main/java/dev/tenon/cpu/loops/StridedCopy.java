@@ -264,7 +264,7 @@ public final class StridedCopy {
      * Rows of results that begin within lines go past the caches from a buffer: whole lines of them, so each row of a
      * panel ends with the last line that the panel fills, and the next panel turns so many columns before its own, too.
      */
-    private long panelsByBuffer(Matrix from, Matrix to, int rows, int columns, int before, boolean last) {
+    private int panelsByBuffer(Matrix from, Matrix to, int rows, int columns, int before, boolean last) {
         int width = dtype.bytes();
         int most = BLOCK_BYTES / width;
         int all = before + columns;
