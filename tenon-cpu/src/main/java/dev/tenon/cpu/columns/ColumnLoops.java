@@ -8,6 +8,7 @@ import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.MachineLoops;
 import dev.tenon.cpu.loops.Segments;
 import dev.tenon.cpu.machine.ColumnKernel;
+import dev.tenon.cpu.machine.RowFoldKernel;
 import dev.tenon.cpu.memory.Matrix;
 import dev.tenon.cpu.memory.Place;
 import java.lang.System.Logger.Level;
@@ -161,16 +162,17 @@ public final class ColumnLoops {
     }
 
     /**
-     * Takes rows into the largest or the smallest of each column, as keys that {@link ColumnKernel#extreme} reads,
+     * Takes rows into the largest and the smallest of each column, as keys that {@link RowFoldKernel#largest} reads,
      * where machine code runs and takes them; returns whether it did.
      *
-     * @param keys {@link Integer#MIN_VALUE} before the first call
+     * @param most keys, {@link Integer#MIN_VALUE} before the first call
+     * @param least keys, {@link Integer#MAX_VALUE} before the first call
      */
-    public static boolean extremes(boolean largest, int rows, int n, Matrix x, Place keys) {
-        if (!takes(x.memory(), keys.memory())) {
+    public static boolean extremes(int rows, int n, Matrix x, Place most, Place least) {
+        if (!takes(x.memory(), most.memory())) {
             return false;
         }
-        KERNEL.get().orElseThrow().extremes(largest, rows, n, x, keys, MachineLoops.arguments());
+        KERNEL.get().orElseThrow().extremes(rows, n, x, most, least, MachineLoops.arguments());
         return true;
     }
 

@@ -52,8 +52,8 @@ public final class MoveLoops {
                 VectorMoves.transpose3(data, 0, 1024, data, B, 201);
             },
             _ -> {
-                Raw.words(data, 0, 256, data, B, 256, 17, 17);
-                Raw.words(data, 0, 1024, data, B, 12, 201, 3);
+                StridedCopy.words(data, 0, 256, data, B, 256, 17, 17);
+                StridedCopy.words(data, 0, 1024, data, B, 12, 201, 3);
             });
     final HotLoop sums = add(
             "window sums",

@@ -139,22 +139,4 @@ public final class Raw {
             pattern >>>= 8;
         }
     }
-
-    /** Turns rows of 4-byte elements into columns as vectors do, an element at a time; steps are in bytes. */
-    static void words(
-            MemorySegment from,
-            long fromByte,
-            long fromStep,
-            MemorySegment to,
-            long toByte,
-            long toStep,
-            int rows,
-            int columns) {
-        for (int row = 0; row < rows; row++) {
-            for (int column = 0; column < columns; column++) {
-                int value = from.get(I32, fromByte + 4L * row + column * fromStep);
-                to.set(I32, toByte + row * toStep + 4L * column, value);
-            }
-        }
-    }
 }

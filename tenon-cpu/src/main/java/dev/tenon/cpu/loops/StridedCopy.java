@@ -39,8 +39,8 @@ public final class StridedCopy {
 
     private static final long BUFFER_COLUMNS_BYTES = 2048;
     private static final int LINE = 64;
-    private static final ThreadLocal<MemorySegment> BUFFER = ThreadLocal.withInitial(
-            () -> Arena.ofAuto().allocate(BLOCK_BYTES * (BUFFER_COLUMNS_BYTES + 2 * LINE), LINE));
+    private static final ThreadLocal<MemorySegment> BUFFER =
+            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(BLOCK_BYTES * (BUFFER_COLUMNS_BYTES + LINE), LINE));
 
     /**
      * A cache line of 4-byte elements: the lines that a tile reads are used up before they leave the first-level cache.
@@ -201,7 +201,7 @@ public final class StridedCopy {
             switch (kind) {
                 case RUN -> runs(from, source, to, target, rows, columns);
                 case REPEAT -> repeats(from, source, to, target, rows, columns);
-                case TILES -> tiles(from, source, to, target, rows, columns, innerIndex);
+                case TILES -> tiles(from, source, to, target, rows, columns);
                 case STRIDED -> strided(from, source, to, target, rows, columns);
                 case PACKED -> packed(from, source, to, target, rows, columns);
             }
@@ -228,11 +228,9 @@ public final class StridedCopy {
         }
     }
 
-    private void tiles(
-            MemorySegment from, long source, MemorySegment to, long target, long rows, long columns, long skipped) {
+    private void tiles(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {
         long width;
-        long column = panels(from, source, to, target, rows, columns, skipped);
-        for (; column < columns; column += width) {
+        for (long column = panels(from, source, to, target, rows, columns); column < columns; column += width) {
             width = tileSize(columns - column);
             long height;
             for (long row = 0; row < rows; row += height) {
@@ -244,58 +242,36 @@ public final class StridedCopy {
         }
     }
 
-    /** As many columns as machine code does; returns how many: below zero where some before them are left, too. */
-    private long panels(
-            MemorySegment from, long source, MemorySegment to, long target, long rows, long columns, long skipped) {
+    /** As many columns as machine code does; returns how many. */
+    private long panels(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {
         int width = dtype.bytes();
         Matrix given = new Matrix(from, width * source, width * inner.from());
         Matrix wanted = new Matrix(to, width * target, width * middle.to());
-        long bytes = innerChunk * width;
-        if (stream && !wanted.isWholeVectors(LINE, LINE) && bytes >= 4 * LINE && bytes <= BUFFER_COLUMNS_BYTES) {
-            boolean words = (to.address() + wanted.offset()) % 4 == 0 && wanted.stride() % 4 == 0;
-            int before = words && skipped > 0 ? LINE / width : 0;
-            boolean last = !words || skipped + columns == inner.size();
-            return panelsByBuffer(given, wanted, (int) rows, (int) columns, before, last);
+        boolean aligned = wanted.isWholeVectors(LINE, LINE);
+        if (stream && !aligned && columns * width >= 4 * LINE && columns * width <= BUFFER_COLUMNS_BYTES) {
+            return panelsByBuffer(given, wanted, (int) rows, (int) columns);
         }
         return MachineLoops.transpose(width, (int) columns, (int) rows, given, wanted, stream);
     }
 
-    /**
-     * Rows of results that begin within lines go past the caches from a buffer: whole lines of them, so each row of a
-     * panel ends with the last line that the panel fills, and the next panel turns so many columns before its own, too.
-     */
-    private int panelsByBuffer(Matrix from, Matrix to, int rows, int columns, int before, boolean last) {
+    /** Rows of results that begin within lines: whole lines of them go past the caches from a buffer. */
+    private long panelsByBuffer(Matrix from, Matrix to, int rows, int columns) {
         int width = dtype.bytes();
         int most = BLOCK_BYTES / width;
-        int all = before + columns;
-        long step = ((long) all * width + LINE - 1) / LINE * LINE + LINE;
+        long step = ((long) columns * width + LINE - 1) / LINE * LINE + LINE;
         Matrix buffer = new Matrix(BUFFER.get(), 0, step);
-        int done = all;
+        int done = columns;
         for (int row = 0; row < rows; row += most) {
             int count = Math.min(most, rows - row);
-            Matrix given = from.plus((long) row * width - before * from.stride());
-            int taken = MachineLoops.transpose(width, all, count, given, buffer, false);
-            int left = last || taken < all ? 0 : columns * width;
-            Matrix wanted = to.plus(row * to.stride() - (long) before * width);
-            done = Math.min(done, moveLines(buffer, wanted, count, taken, before * width, left));
-        }
-        return done - before;
-    }
-
-    /** Rows whose ends lie alike in lines at a time; returns how many columns. */
-    private int moveLines(Matrix buffer, Matrix to, int count, int taken, int before, int left) {
-        int alike = LINE / (int) Long.lowestOneBit(to.stride() | LINE);
-        for (int row = 0; row < Math.min(alike, count) && taken > 0; row++) {
-            long address = to.memory().address() + to.offset() + row * to.stride() + before;
-            long skip = before == 0 ? 0 : before - address % LINE;
-            long bytes = (long) taken * dtype.bytes() - (left == 0 ? 0 : (address + left) % LINE) - skip;
-            Matrix from = new Matrix(buffer.memory(), row * buffer.stride() + skip, alike * buffer.stride());
-            Matrix wanted = new Matrix(to.memory(), to.offset() + row * to.stride() + skip, alike * to.stride());
-            if (!MachineLoops.move(Math.ceilDiv(count - row, alike), bytes, from, wanted, true)) {
-                return 0;
+            Matrix given = from.plus((long) row * width);
+            int taken = MachineLoops.transpose(width, columns, count, given, buffer, false);
+            Matrix wanted = to.plus(row * to.stride());
+            if (!MachineLoops.move(count, (long) taken * width, buffer, wanted, true)) {
+                taken = 0;
             }
+            done = Math.min(done, taken);
         }
-        return taken;
+        return done;
     }
 
     /**
@@ -341,7 +317,25 @@ public final class StridedCopy {
         }
         boolean narrow = fast && columns == NARROW && toStep == 4 * NARROW;
         int done = narrow ? VectorMoves.transpose3(from, source * 4, fromStep, to, target * 4, rows) : 0;
-        Raw.words(from, (source + done) * 4, fromStep, to, target * 4 + done * toStep, toStep, rows - done, columns);
+        words(from, (source + done) * 4, fromStep, to, target * 4 + done * toStep, toStep, rows - done, columns);
+    }
+
+    /** What the transpose by vectors does, an element at a time; steps are in bytes. */
+    static void words(
+            MemorySegment from,
+            long fromByte,
+            long fromStep,
+            MemorySegment to,
+            long toByte,
+            long toStep,
+            int rows,
+            int columns) {
+        for (int row = 0; row < rows; row++) {
+            for (int column = 0; column < columns; column++) {
+                int value = from.get(Raw.I32, fromByte + 4L * row + column * fromStep);
+                to.set(Raw.I32, toByte + row * toStep + 4L * column, value);
+            }
+        }
     }
 
     private void strided(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {

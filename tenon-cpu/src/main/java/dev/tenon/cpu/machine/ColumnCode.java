@@ -208,37 +208,33 @@ abstract class ColumnCode extends ExponentialCode {
     }
 
     /**
-     * The best key of each column goes to the row of columns. A key is a float's {@link MachineRows#key}, flipped for
-     * the smallest, less what makes the key of the last number the least of all: NaN of either sign is then above all
-     * numbers, so one key a column is enough.
+     * The largest {@link MachineRows#key key} of each column goes to the first row of columns, the smallest to the
+     * other.
      */
     static final class Extremes extends Grouped {
-        static final int NUMBERS_FROM = 0x7FFFFF;
-
         Extremes(int lanes) {
             super(lanes);
         }
 
         @Override
         void begin() {
-            vectors.constant(5, Float.intBitsToFloat(NUMBERS_FROM));
-            vectors.broadcast(6, argument(FLIP));
             vectors.constant(11, Float.intBitsToFloat(Integer.MAX_VALUE));
         }
 
         @Override
         void columns(int rows, boolean narrow) {
             loadColumn(8, RCX, narrow);
+            loadColumn(9, R8, narrow);
             for (int row = 0; row < rows; row++) {
                 loadRow(0, row, narrow);
                 vectors.signs(1, 0);
                 operate(Arithmetic.AND, 1, 1, 11);
                 operate(Arithmetic.XOR, 0, 0, 1);
-                operate(Arithmetic.XOR, 0, 0, 6);
-                operate(Arithmetic.SUBTRACT_INTEGERS, 0, 0, 5);
                 operate(Arithmetic.MAXIMUM_INTEGERS, 8, 8, 0);
+                operate(Arithmetic.MINIMUM_INTEGERS, 9, 9, 0);
             }
             walk.store(RCX, 8, narrow);
+            walk.store(R8, 9, narrow);
             askAhead(rows);
         }
     }

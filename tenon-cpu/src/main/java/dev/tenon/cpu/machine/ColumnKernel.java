@@ -146,23 +146,17 @@ public record ColumnKernel(
     }
 
     /**
-     * Takes rows into the largest or the smallest of each column, as {@link #extreme} reads it.
+     * Takes rows into the largest and the smallest of each column, as {@link RowFoldKernel#largest} reads them.
      *
-     * @param keys {@link Integer#MIN_VALUE} before the first call
+     * @param most keys, {@link Integer#MIN_VALUE} before the first call
+     * @param least keys, {@link Integer#MAX_VALUE} before the first call
      */
-    public void extremes(boolean largest, int rows, int n, Matrix x, Place keys, MemorySegment arguments) {
+    public void extremes(int rows, int n, Matrix x, Place most, Place least, MemorySegment arguments) {
         if (rows > 0 && n > 0) {
-            keys.checkWritable(4L * n);
-            arguments.set(INT, ColumnCode.FLIP, largest ? 0 : -1);
-            callApart(extremes, rows, n, x, keys, Place.NONE, arguments);
+            most.checkWritable(4L * n);
+            least.checkWritable(4L * n);
+            callApart(extremes, rows, n, x, most, least, arguments);
         }
-    }
-
-    /** What {@link #extremes} found: NaN where there is one, and the infinity that is the last of no rows. */
-    public static float extreme(boolean largest, int key) {
-        int ordered = key + ColumnCode.Extremes.NUMBERS_FROM;
-        boolean isNumber = key <= MachineRows.key(Float.POSITIVE_INFINITY) - ColumnCode.Extremes.NUMBERS_FROM;
-        return isNumber ? MachineRows.value(largest ? ordered : ~ordered) : Float.NaN;
     }
 
     /** The best key of no rows. */

@@ -10,7 +10,7 @@ import dev.tenon.cpu.columns.ColumnLoops;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
-import dev.tenon.cpu.machine.ColumnKernel;
+import dev.tenon.cpu.machine.RowFoldKernel;
 import dev.tenon.cpu.memory.Matrix;
 import dev.tenon.cpu.memory.Place;
 import dev.tenon.cpu.step.CpuFrame;
@@ -52,7 +52,8 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
     private static final Unary ABS = Unary.of(UnaryFn.ABS);
     private static final Unary EXP = Unary.of(UnaryFn.EXP);
 
-    private static final int[] LEAST_KEYS = leastKeys();
+    private static final int[] LEAST_KEYS = keys(Integer.MIN_VALUE);
+    private static final int[] MOST_KEYS = keys(Integer.MAX_VALUE);
 
     private final ReduceFn fn;
     private final DType dtype;
@@ -109,9 +110,9 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         workspaceBytes = layout.bytes();
     }
 
-    private static int[] leastKeys() {
+    private static int[] keys(int key) {
         int[] all = new int[COLUMNS];
-        Arrays.fill(all, Integer.MIN_VALUE);
+        Arrays.fill(all, key);
         return all;
     }
 
@@ -239,19 +240,21 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
         if (dtype != DType.F32 || !reduced.isSingle() || whole - from > Integer.MAX_VALUE) {
             return false;
         }
-        boolean largest = fn != ReduceFn.MIN;
         MemorySegment.copy(LEAST_KEYS, 0, workspace, Convert.I32, xAt, wide);
+        MemorySegment.copy(MOST_KEYS, 0, workspace, Convert.I32, yAt, wide);
         int rows = (int) ((whole - from) / together);
         Matrix all = new Matrix(x, 4 * (base + reduced.at(from)), 4 * reduced.innerStride() * together);
-        if (!ColumnLoops.extremes(largest, rows, wide, all, new Place(workspace, xAt))) {
+        if (!ColumnLoops.extremes(rows, wide, all, new Place(workspace, xAt), new Place(workspace, yAt))) {
             return false;
         }
         for (int j = 0; j < wide && rows > 0; j++) {
-            float found = ColumnKernel.extreme(largest, workspace.get(Convert.I32, xAt + 4L * j));
+            int most = workspace.get(Convert.I32, xAt + 4L * j);
+            int least = workspace.get(Convert.I32, yAt + 4L * j);
+            float found = fn == ReduceFn.MIN ? RowFoldKernel.smallest(most, least) : RowFoldKernel.largest(most, least);
             long at = bestAt + 4L * (j % n);
             if (j >= n) {
                 float known = workspace.get(Loops.F32, at);
-                found = largest ? Math.max(known, found) : Math.min(known, found);
+                found = fn == ReduceFn.MIN ? Math.min(known, found) : Math.max(known, found);
             }
             workspace.set(Loops.F32, at, found);
         }
