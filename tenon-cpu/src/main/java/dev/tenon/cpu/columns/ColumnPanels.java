@@ -24,6 +24,9 @@ public record ColumnPanels(long inner, long size, int columns, long tiles, int t
     /** Columns that are worth a panel of their own: eight lines. */
     private static final long NARROW = 128;
 
+    /** Columns of a panel that is worth a cache where nothing but x is kept: each row of many is a page to look up. */
+    private static final long LEAST_CACHED = 256;
+
     /** Columns of short rows that are taken together: no power of two, for rows so far apart would share places. */
     private static final long WIDE = 496;
 
@@ -37,8 +40,12 @@ public record ColumnPanels(long inner, long size, int columns, long tiles, int t
     /** Units that are enough: a large panel is cut into as many chunks as make them. */
     private static final int CHUNKS = 32;
 
-    /** For x that is read twice: panels stay in a cache where they can. */
-    public static ColumnPanels of(long outer, long size, long inner) {
+    /**
+     * For x that is read twice: panels stay in a cache where they can.
+     *
+     * @param kept whether exponentials of a panel in a cache are kept, so that x is read once
+     */
+    public static ColumnPanels of(long outer, long size, long inner, boolean kept) {
         long bytes = SizeMath.product("columns", 4, size, inner);
         boolean large = bytes > CACHED_BYTES;
         if (inner < NARROW || (inner <= WIDE / 2 && large)) {
@@ -46,7 +53,7 @@ public record ColumnPanels(long inner, long size, int columns, long tiles, int t
             return of(outer, size, inner, inner, together, large);
         }
         long cached = CACHED_BYTES / 4 / Math.max(1, size) / LINE * LINE;
-        if (cached >= NARROW) {
+        if (cached >= (kept ? NARROW : Math.min(inner, LEAST_CACHED))) {
             return of(outer, size, inner, Math.min(cached, MOST), 1, false);
         }
         return of(outer, size, inner, MOST, 1, large);

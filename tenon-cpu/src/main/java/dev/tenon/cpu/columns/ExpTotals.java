@@ -117,6 +117,9 @@ public final class ExpTotals {
         if (a == b && a < Float.POSITIVE_INFINITY) {
             return aSum + bSum;
         }
+        if (aSum == 0 && a < b) {
+            return bSum; // the first of many, which cost an exponential else
+        }
         return a < b ? aSum * Math.exp((double) a - b) + bSum : aSum + bSum * Math.exp((double) b - a);
     }
 

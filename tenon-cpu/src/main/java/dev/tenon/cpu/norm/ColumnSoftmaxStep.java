@@ -56,7 +56,8 @@ final class ColumnSoftmaxStep implements CpuStep {
         this.log = log;
         this.input = input;
         this.output = output;
-        panels = ColumnPanels.of(outer, size, inner);
+        boolean once = dtype == DType.F32 && !log;
+        panels = ColumnPanels.of(outer, size, inner, once);
         stream = SizeMath.product("softmax", outer, size, inner, dtype.bytes()) >= StridedCopy.STREAM_BYTES;
         Layout layout = new Layout();
         int most = panels.columns() * panels.together();
@@ -66,7 +67,7 @@ final class ColumnSoftmaxStep implements CpuStep {
         stagedAt = layout.take(dtype == DType.F32 ? 0 : 4L * most);
         resultAt = layout.take(dtype == DType.F32 ? 0 : 4L * most);
         // sums of a column stay f32 there, a panel's few thousand
-        kept = dtype == DType.F32 && !log && panels.together() == 1 && panels.isCached();
+        kept = once && panels.together() == 1 && panels.isCached();
         keptAt = layout.take(kept ? ColumnKernel.keptBytes((int) size, most) : 0);
         workspaceBytes = layout.bytes();
     }

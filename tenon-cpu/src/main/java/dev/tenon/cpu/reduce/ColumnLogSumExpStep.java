@@ -25,6 +25,7 @@ final class ColumnLogSumExpStep implements CpuStep {
     private final PanelTotals totals;
     private final long workspaceBytes;
     private final RangeTask whole = this::whole;
+    private final RangeTask finish = this::finish;
 
     ColumnLogSumExpStep(DType dtype, long outer, long size, long inner, int input, int output) {
         this.dtype = dtype;
@@ -45,7 +46,11 @@ final class ColumnLogSumExpStep implements CpuStep {
             return;
         }
         totals.findAll(frame);
-        for (long unit = 0; unit < panels.units(); unit += panels.chunks()) {
+        frame.parallel(finish, panels.units() / panels.chunks(), 1);
+    }
+
+    private void finish(CpuFrame frame, long from, long to, int worker) {
+        for (long unit = from * panels.chunks(); unit < to * panels.chunks(); unit += panels.chunks()) {
             write(frame, unit, frame.workspace(0), unit);
         }
     }

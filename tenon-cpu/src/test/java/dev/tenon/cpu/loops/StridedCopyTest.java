@@ -1,5 +1,7 @@
 package dev.tenon.cpu.loops;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.op.movement.Concat;
@@ -17,6 +19,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -115,21 +118,30 @@ class StridedCopyTest {
     @ValueSource(longs = {2880, 2896, 2903})
     void transposesThatGoPastTheCaches(long rows) {
         for (DType dtype : List.of(DType.F64, DType.F32, DType.F16, DType.I8)) {
-            transposesPastTheCaches(dtype, rows, (StridedCopy.STREAM_BYTES / dtype.bytes() / rows + 22) | 1);
+            long columns = (StridedCopy.STREAM_BYTES / dtype.bytes() / rows + 22) | 1;
+            for (int skipped : new int[] {0, dtype.bytes(), 24}) {
+                transposesPastTheCaches(dtype, rows, columns, skipped);
+            }
         }
     }
 
-    private static void transposesPastTheCaches(DType dtype, long rows, long columns) {
+    private static void transposesPastTheCaches(DType dtype, long rows, long columns, long skipped) {
         int width = dtype.bytes();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment from = arena.allocate(width * rows * columns, 64);
-            MemorySegment to = arena.allocate(width * rows * columns, 64);
+            MemorySegment all = arena.allocate(width * rows * columns + 128, 64).fill((byte) 0x55);
+            MemorySegment to = all.asSlice(skipped, width * rows * columns);
             for (long i = 0; i < rows * columns; i++) {
                 write(from, width, i, i * 0x9E3779B97F4A7C15L >>> 20);
             }
             StridedCopy copy = new StridedCopy(
                     dtype, new long[] {columns, rows}, 0, new long[] {1, columns}, 0, new long[] {rows, 1});
-            copy.run(from, to, 0, copy.units());
+            List<Long> units =
+                    new ArrayList<>(LongStream.range(0, copy.units()).boxed().toList());
+            Collections.shuffle(units, new Random(rows));
+            units.forEach(unit -> copy.run(from, to, unit, unit + 1));
+            assertThat(all.asSlice(0, skipped).mismatch(all.asSlice(skipped + to.byteSize(), skipped)))
+                    .isEqualTo(-1);
             for (long i = 0; i < rows * columns; i++) {
                 long wanted = read(from, width, i % rows * columns + i / rows);
                 if (read(to, width, i) != wanted) {

@@ -69,6 +69,22 @@ class ColumnSelectionTest {
         }
     }
 
+    /** Chunks of rows, and rows that are left; the best of a column comes again in other chunks. */
+    @Test
+    void placesOfTallColumns() {
+        for (int[] size : new int[][] {{1, 70_001, 5}, {2, 9_000, 37}, {1, 3_003, 130}, {1, 700, 1030}}) {
+            NdArray equal = numbers(DType.F32, size, i -> i * 31 % 7 == 0 ? 5 : 3);
+            NdArray few = numbers(DType.F32, size, i -> i % 1009 == 0 ? i / 1009 % 5 + 1 : -1);
+            NdArray late = numbers(DType.F32, size, i -> i > size[1] * size[2] * size[0] - 3 ? 1 : 2);
+            for (NdArray x : List.of(equal, few, late)) {
+                for (boolean yes : new boolean[] {true, false}) {
+                    check(new ArgReduce(yes, 1, false, false), x);
+                    check(new ArgReduce(yes, 1, true, true), x);
+                }
+            }
+        }
+    }
+
     @Test
     void negativeNaN() {
         NdArray x = numbers(DType.F32, new int[] {1, 12, 20}, i -> -1);

@@ -166,6 +166,45 @@ class LongReductionsTest {
         }
     }
 
+    /** Infinities and zeros of both signs, and NaN of both signs with the least and the most of their bits set. */
+    @Test
+    void extremesOfColumnsOfSpecialNumbers() {
+        int[] special = {
+            0x7F80_0000,
+            0xFF80_0000,
+            0,
+            0x8000_0000,
+            1,
+            0x8000_0001,
+            0x7F7F_FFFF,
+            0xFF7F_FFFF,
+            0x7F80_0001,
+            0x7FFF_FFFF,
+            0xFF80_0001,
+            0xFFFF_FFFF
+        };
+        int columns = special.length * special.length;
+        for (int rows : new int[] {2, 9, 37, 400}) {
+            NdArray x = NdArray.zeros(DType.F32, rows, columns);
+            for (int i = 0; i < x.size(); i++) {
+                int column = i % columns;
+                int bits = special[i / columns % 2 == 0 ? column % special.length : column / special.length];
+                x.set(i, Float.intBitsToFloat(bits));
+            }
+            for (ReduceFn fn : new ReduceFn[] {ReduceFn.MAX, ReduceFn.MIN}) {
+                NdArray y = same(new Reduce(fn, List.of(0), false), x);
+                for (int column = 0; column < columns; column++) {
+                    float a = (float) x.get(column);
+                    float b = (float) x.get(columns + column);
+                    float wanted = fn == ReduceFn.MAX ? Math.max(a, b) : Math.min(a, b);
+                    assertThat((float) y.get(column))
+                            .as("%s of %s and %s in %d rows", fn, a, b, rows)
+                            .isEqualTo(Float.valueOf(wanted));
+                }
+            }
+        }
+    }
+
     @Test
     void sumsOfColumnsOverflowNoEarlierThanDoubles() {
         NdArray x = NdArray.zeros(DType.F32, 4096, 8);
