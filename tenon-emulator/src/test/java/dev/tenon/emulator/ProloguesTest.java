@@ -34,7 +34,7 @@ class ProloguesTest {
 
     private Value product(GraphBuilder g, Value x, long columns, long depth, boolean alongK) {
         long[] sizes = alongK ? new long[] {columns, depth} : new long[] {depth, columns};
-        Value weight = g.constant(random.floats(DType.F32, -0.05, 0.05, sizes).toConstant());
+        Value weight = g.constant(random.floats(DType.F32, -0.125, 0.125, sizes).toConstant());
         return g.add(new MatMul(false, alongK, Epilogue.NONE), x, weight);
     }
 

@@ -8,6 +8,9 @@ import dev.tenon.core.ir.TensorType;
  * Arrays of random elements, the same everywhere for one seed: SplitMix64 (Steele, Lea, Flood 2014). Not thread-safe.
  */
 public final class Seeded {
+    /** No drawn float is nearer to 0. */
+    private static final double NEAR = 0x1p-4;
+
     private long state;
 
     public Seeded(long seed) {
@@ -53,15 +56,18 @@ public final class Seeded {
     }
 
     /**
-     * Floats of a range, rounded to their type, none nearer to 0 than 1/16: quotients and signs then mean the same in
+     * Floats of a range, rounded to their type, none nearer to 0 than {@link #NEAR}: quotients and signs then mean the same in
      * every type.
      */
     public NdArray floats(DType dtype, double from, double to, long... sizes) {
+        if (Math.max(-from, to) < NEAR || from > to) {
+            throw new IllegalArgumentException("no number from " + from + " to " + to + " is as far from 0 as " + NEAR);
+        }
         double[] values = new double[NdArray.zeros(dtype, sizes).size()];
         for (int i = 0; i < values.length; i++) {
             do {
                 values[i] = from + (to - from) * nextDouble();
-            } while (Math.abs(values[i]) < 0.0625);
+            } while (Math.abs(values[i]) < NEAR);
         }
         return NdArray.of(TensorType.of(dtype, sizes), values);
     }
