@@ -10,6 +10,7 @@ import dev.tenon.cli.console.Units;
 import dev.tenon.cli.console.Values;
 import dev.tenon.cli.model.CompileSettings;
 import dev.tenon.cli.model.DefaultModel;
+import dev.tenon.cli.model.DeviceRuns;
 import dev.tenon.cli.model.FirstResult;
 import dev.tenon.cli.model.ModelInputs;
 import dev.tenon.cli.model.PassOptions;
@@ -178,19 +179,9 @@ final class BenchModelCommand implements Callable<Integer> {
      * asked for.
      */
     private Samples measure(Engine runtime, Session session, Map<String, Tensor> inputs) {
-        if (copies) {
-            return Samples.measure(() -> session.run(inputs), measuring.runs, measuring.seconds);
-        }
-        Map<String, Tensor> there = new LinkedHashMap<>();
-        inputs.forEach((name, tensor) -> there.put(name, runtime.upload(tensor)));
-        try {
-            return Samples.measure(
-                    () -> session.runOnDevice(there).values().forEach(Tensor::close),
-                    measuring.runs,
-                    measuring.seconds);
-        } finally {
-            there.values().forEach(Tensor::close);
-        }
+        return copies
+                ? Samples.measure(() -> session.run(inputs), measuring.runs, measuring.seconds)
+                : DeviceRuns.measure(runtime, session, inputs, measuring.runs, measuring.seconds);
     }
 
     private Map<String, Object> object(Path file, Engine runtime, Sizes shape, int threads, Samples samples) {

@@ -3,13 +3,13 @@ package dev.tenon.cli.profile;
 import dev.tenon.cli.console.DeviceOptions;
 import dev.tenon.cli.console.Json;
 import dev.tenon.cli.console.Progress;
-import dev.tenon.cli.console.Samples;
 import dev.tenon.cli.console.Sizes;
 import dev.tenon.cli.console.Table;
 import dev.tenon.cli.console.Units;
 import dev.tenon.cli.console.Values;
 import dev.tenon.cli.model.CompileSettings;
 import dev.tenon.cli.model.DefaultModel;
+import dev.tenon.cli.model.DeviceRuns;
 import dev.tenon.cli.model.ModelInputs;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.options.CompileOptions;
@@ -134,9 +134,10 @@ public final class TuneCommand implements Callable<Integer> {
             Map<String, Long> sizes,
             Progress progress) {
         Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), sizes);
-        Runnable run = () -> ModelInputs.run(session, compiled.inputs(), inputs, Map.of(), sizes);
         progress.say(shape + ": by the libraries' favourites …");
-        double before = Samples.measure(run, RUNS, SECONDS).median(); // never idle, so nothing is timed beside it
+        ModelInputs.run(session, compiled.inputs(), inputs, Map.of(), sizes); // says which sizes were guessed
+        double before = DeviceRuns.measure(engine, session, inputs, RUNS, SECONDS)
+                .median(); // never idle, so nothing is timed beside it
         long start = System.nanoTime();
         boolean whole = engine.settled();
         while (!whole && System.nanoTime() - start < PATIENCE.toNanos()) {
@@ -145,7 +146,8 @@ public final class TuneCommand implements Callable<Integer> {
             LockSupport.parkNanos(PAUSE_NANOS);
             whole = engine.settled();
         }
-        double after = Samples.measure(run, RUNS, SECONDS).median();
+        double after =
+                DeviceRuns.measure(engine, session, inputs, RUNS, SECONDS).median();
         var steps = session.runProfiled(inputs).profile().steps();
         long timed = steps.stream()
                 .filter(step -> step.report().tier().contains("autotuned"))
