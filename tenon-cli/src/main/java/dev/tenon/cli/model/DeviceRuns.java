@@ -7,7 +7,7 @@ import dev.tenon.core.tensor.Tensor;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Runs whose inputs and outputs lie in the device's memory, so that copies from and to the host are no part of them. */
+/** Runs whose inputs and outputs lie in the device's memory: copies from and to the host are no part of them. */
 public final class DeviceRuns {
     private DeviceRuns() {}
 
