@@ -23,14 +23,22 @@ public final class Value {
         record Result(Node node, int index) implements Origin {}
     }
 
+    /** What the newest value has; two threads may give the same to two. */
+    private static int newest;
+
     private final String name;
     private final TensorType type;
     private final Origin origin;
+    private final int hash = next();
 
     Value(String name, TensorType type, Origin origin) {
         this.name = name;
         this.type = type;
         this.origin = origin;
+    }
+
+    private static int next() {
+        return newest += 0x9E3779B9; // odd: no two of 2^32 in a row are alike, and neighbours lie far apart
     }
 
     /** Unique within its graph. */
@@ -59,10 +67,10 @@ public final class Value {
         return origin instanceof Origin.Constant(ConstantData data) ? data : null;
     }
 
-    /** By name, which strings keep: identity gives a new object a number at some cost. */
+    /** Counted: identity gives a new object its number at some cost, and names come from models. */
     @Override
     public int hashCode() {
-        return name.hashCode();
+        return hash;
     }
 
     /** {@code %name: f32[2,3]}. */

@@ -7,6 +7,7 @@ import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.op.elementwise.Copy;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -64,5 +65,25 @@ class GraphBuilderTest {
         assertThatThrownBy(() -> graph.overriding(Set.of("x")))
                 .isInstanceOf(InputException.class)
                 .hasMessageContainingAll("squared", "[x]", "[w]");
+    }
+
+    /** A model may give its values names that strings have one hash for. */
+    @Test
+    void namesDoNotDecideAboutHashes() {
+        Set<Integer> hashes = new HashSet<>();
+        Set<Integer> ofNames = new HashSet<>();
+        GraphBuilder.build("alike", g -> {
+            for (int i = 0; i < 256; i++) {
+                StringBuilder name = new StringBuilder();
+                for (int bit = 0; bit < 8; bit++) {
+                    name.append((i >> bit & 1) == 0 ? "Aa" : "BB");
+                }
+                ofNames.add(name.toString().hashCode());
+                hashes.add(g.input(name.toString(), DType.F32).hashCode());
+            }
+            g.output("y", g.scalar(DType.F32, 1));
+        });
+        assertThat(ofNames).hasSize(1);
+        assertThat(hashes).hasSizeGreaterThan(200);
     }
 }
