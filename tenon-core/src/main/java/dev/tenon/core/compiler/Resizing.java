@@ -61,15 +61,7 @@ sealed interface Resizing {
 
     private static long @Nullable [] longs(Value value) {
         ConstantData data = value.constant();
-        if (data == null) {
-            return null;
-        }
-        NdArray array = NdArray.of(data);
-        long[] all = new long[array.size()];
-        for (int i = 0; i < all.length; i++) {
-            all[i] = array.getLong(i);
-        }
-        return all;
+        return data == null ? null : NdArray.of(data).toLongs();
     }
 
     /** A reshape. */

@@ -62,12 +62,13 @@ public final class FusePrologues implements Pass {
         if (products.isEmpty()) {
             return Map.of();
         }
-        Map<Value, Integer> reads = reads(graph);
+        Graph.Uses uses = graph.uses();
         Map<Node, Node> made = new HashMap<>();
         for (Map.Entry<Node, List<Node>> entry : products.entrySet()) {
             Node prologue = entry.getKey();
             List<Node> readers = entry.getValue();
-            boolean whole = reads.getOrDefault(prologue.output(), 0) == readers.size()
+            boolean whole = uses.reads(prologue.output()) == readers.size()
+                    && !uses.isOutput(prologue.output())
                     && !(encoder && prologue.op() instanceof LayerNorm)
                     && readers.stream()
                             .allMatch(product -> context.claims(whole(prologue, product), operands(prologue, product)));
@@ -76,16 +77,6 @@ public final class FusePrologues implements Pass {
             }
         }
         return made;
-    }
-
-    /** How often nodes read each value, or the graph gives it. */
-    private static Map<Value, Integer> reads(Graph graph) {
-        Map<Value, Integer> reads = new HashMap<>();
-        for (Node node : graph.nodes()) {
-            node.inputs().forEach(input -> reads.merge(input, 1, Integer::sum));
-        }
-        graph.outputs().values().forEach(output -> reads.merge(output, 1, Integer::sum));
-        return reads;
     }
 
     /** Whether a node attends to the very tokens that ask, all at once. */

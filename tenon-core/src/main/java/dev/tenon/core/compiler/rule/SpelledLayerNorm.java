@@ -1,6 +1,5 @@
 package dev.tenon.core.compiler.rule;
 
-import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.compiler.rule.SpelledParts.Operands;
 import dev.tenon.core.ir.Node;
@@ -9,7 +8,6 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Binary;
-import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import java.util.List;
 import java.util.Set;
@@ -68,9 +66,7 @@ final class SpelledLayerNorm implements Rule {
 
     /** The epsilon of {@code sqrt(mean(d * d) + epsilon)}. */
     private static @Nullable Double epsilon(Value root, Value deviation) {
-        Node sqrt = Match.producer(root);
-        return sqrt != null && sqrt.op() instanceof Unary unary && unary.fn() == UnaryFn.SQRT
-                ? SpelledParts.epsilon(sqrt.input(0), deviation)
-                : null;
+        Value sum = SpelledParts.argument(UnaryFn.SQRT, root);
+        return sum == null ? null : SpelledParts.epsilon(sum, deviation);
     }
 }

@@ -7,7 +7,9 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import java.util.List;
@@ -28,6 +30,12 @@ final class SpelledParts {
         static @Nullable Operands of(Value value, BinaryFn wanted) {
             return of(Match.producer(value), wanted);
         }
+    }
+
+    /** What a value is a function of; null where it is something else. */
+    static @Nullable Value argument(UnaryFn fn, Value value) {
+        Node node = Match.producer(value);
+        return node != null && node.op() instanceof Unary unary && unary.fn() == fn ? node.input(0) : null;
     }
 
     /** The epsilon of {@code mean(x * x) + epsilon}; null where a value is something else, or its epsilon no norm's. */

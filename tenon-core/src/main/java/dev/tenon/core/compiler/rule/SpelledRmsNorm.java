@@ -10,7 +10,6 @@ import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Cast;
-import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import java.util.List;
 import java.util.Set;
@@ -59,15 +58,15 @@ final class SpelledRmsNorm implements Rule {
 
     /** What a value is the root of. */
     private static @Nullable Value root(Value value) {
-        return of(UnaryFn.SQRT, value);
+        return SpelledParts.argument(UnaryFn.SQRT, value);
     }
 
     private static @Nullable Value reciprocalRoot(Value value) {
-        Value sum = of(UnaryFn.RSQRT, value);
+        Value sum = SpelledParts.argument(UnaryFn.RSQRT, value);
         if (sum != null) {
             return sum;
         }
-        Value root = of(UnaryFn.RECIPROCAL, value);
+        Value root = SpelledParts.argument(UnaryFn.RECIPROCAL, value);
         Operands quotient = Operands.of(value, BinaryFn.DIV);
         if (quotient != null
                 && Match.isAll(quotient.a(), 1)
@@ -75,11 +74,6 @@ final class SpelledRmsNorm implements Rule {
             root = quotient.b();
         }
         return root == null ? null : root(root);
-    }
-
-    private static @Nullable Value of(UnaryFn fn, Value value) {
-        Node node = Match.producer(value);
-        return node != null && node.op() instanceof Unary unary && unary.fn() == fn ? node.input(0) : null;
     }
 
     private static @Nullable List<Value> scaled(Value normed, Value scale, Rewriter into) {
