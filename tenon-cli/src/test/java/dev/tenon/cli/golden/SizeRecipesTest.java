@@ -44,8 +44,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Plans of real models by the recipe of their sizes are, step by step and byte by byte, those made without it; and those
- * made after others of the model are those made alone.
+ * Plans of real models by the recipe of their sizes are, step by step and byte by byte, those made without it; and
+ * those made after others of the model are those made alone.
  */
 final class SizeRecipesTest {
     private static final List<Path> FOLDERS = List.of(
@@ -106,7 +106,7 @@ final class SizeRecipesTest {
     /**
      * What a model has planned, and what it gave for the last of the sizes.
      *
-     * @param results the bytes by name, or why there are none
+     * @param results the bytes by name, or the error
      */
     private record Made(Set<String> plans, Map<String, String> results) {}
 

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** Slices whose result has known dims take their sizes from these; {@link NamedSizesTest} has reshapes and expansions. */
+/** Slices with known dims take their sizes from these; {@link NamedSizesTest} has reshapes and expansions. */
 class ResizingTest {
     private static final Shape ROWS = Shape.of(Dim.named("n"), Dim.of(3));
 

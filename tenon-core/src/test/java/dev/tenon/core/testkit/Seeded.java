@@ -56,8 +56,8 @@ public final class Seeded {
     }
 
     /**
-     * Floats of a range, rounded to their type, none nearer to 0 than {@link #NEAR}: quotients and signs then mean the same in
-     * every type.
+     * Floats of a range, rounded to their type, none nearer to 0 than {@link #NEAR}: quotients and signs then mean the
+     * same in every type.
      */
     public NdArray floats(DType dtype, double from, double to, long... sizes) {
         if (Math.max(-from, to) < NEAR || from > to) {

@@ -96,7 +96,7 @@ record ElementwiseForm(
         return results;
     }
 
-    /** The machine code for operands, made on first use; null where there is none. */
+    /** The machine code for operands, made on first use; null for operands without any. */
     @Nullable
     RegionKernel kernel(RegionStep.Operands operands, Supplier<Optional<RegionKernel>> make) {
         Optional<RegionKernel> known = kernels.get(operands);

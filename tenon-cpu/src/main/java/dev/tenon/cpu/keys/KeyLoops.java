@@ -49,7 +49,7 @@ public final class KeyLoops {
         }
     }
 
-    /** The first of n elements, from one on, that is better than one of that canonical key; n if there is none. */
+    /** The first of n elements, from one on, that is better than one of that canonical key; n without one. */
     public static int better(Keys keys, MemorySegment x, long first, int from, int n, long than) {
         return from >= n ? n : next(keys, x, first, from, n, than);
     }

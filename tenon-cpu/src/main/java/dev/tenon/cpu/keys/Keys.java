@@ -115,7 +115,7 @@ public final class Keys {
         return key;
     }
 
-    /** The largest key of values that are worse than that of a canonical key; itself if there is none. */
+    /** The largest key of values that are worse than that of a canonical key; itself without one. */
     public long worse(long key) {
         if (isFloat) {
             boolean zero = key == addend;

@@ -65,7 +65,7 @@ final class PlainKeys {
         return best;
     }
 
-    /** The first element from one on whose key is above another; n if there is none. */
+    /** The first element from one on whose key is above another; n without one. */
     static int next(Keys keys, MemorySegment x, long at, int from, int n, long above) {
         long first = at / keys.width(); // places are whole elements from the memory's begin
         for (int i = from; i < n; i++) {

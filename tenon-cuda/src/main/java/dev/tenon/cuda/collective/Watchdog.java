@@ -60,7 +60,7 @@ final class Watchdog {
         try {
             rank.look();
         } catch (RuntimeException | Error e) {
-            // a rank or a context that was closed a moment ago; whoever uses it is told by the call itself
+            // a rank or a context that has been closed meanwhile; whoever uses it is told by the call itself
             System.getLogger(Watchdog.class.getName()).log(System.Logger.Level.DEBUG, "looking at a rank", e);
         }
     }
